@@ -1,0 +1,1 @@
+"""The Streamlit app: pages, page furniture, experiments, charts and browser components."""

@@ -1,0 +1,78 @@
+"""Every lab once. Navigation, the home page, links and tests iterate this; importing it imports neither torch nor Streamlit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One page: where it stands in the navigation, which question it answers, and what it can and cannot show."""
+
+    slug: str  # name in links; the page lives at /<slug>, the first lab at /
+    title: str
+    group: str  # heading in the sidebar
+    question: str
+    section: str  # where the article treats it
+    page: str  # path from app/
+    shows: str
+    shows_not: str
+    summary: str  # one line on the home page
+
+
+LABS: tuple[Lab, ...] = (
+    Lab(
+        slug="home",
+        title="One sentence, many machines",
+        group="Start",
+        question="What does each trained system keep of your sentence, and what does it make of it?",
+        section="article 0x0C.1",
+        page="labs/home.py",
+        shows="Every system translates the same sentence now, on this server; its state, reads, schedule and times "
+        "are those of this run.",
+        shows_not="One sentence ranks nothing: for quality look at the stored test figures. Times belong to this "
+        "machine and to these small models.",
+        summary="Give one sentence to every trained system and compare outputs, alignments and the four answers.",
+    ),
+    Lab(
+        slug="fixed_context",
+        title="Fixed context",
+        group="Reading the source",
+        question="What crosses from the encoder to the decoder, and what is lost when it is one vector?",
+        section="article 0x02, 0x03",
+        page="labs/fixed_context.py",
+        shows="The tensors that the decoder receives in this run, and how one edited word travels through them.",
+        shows_not="A small distance between two contexts does not say which facts are lost, only that the decoder "
+        "has little to tell them apart by.",
+        summary="Follow what crosses from encoder to decoder, compare two sentences, and transplant a context.",
+    ),
+    Lab(
+        slug="alignment",
+        title="Alignment",
+        group="Reading the source",
+        question="Which source rows does each output word read, and when in the step does it read them?",
+        section="article 0x04",
+        page="labs/alignment.py",
+        shows="Each row is one decision; its weights mix the annotations of the source into the context that this "
+        "step receives.",
+        shows_not="A large weight is not a reason. Open “Move the weights” to see how little the output may change.",
+        summary="Read scores, weights and contexts step by step; force a read; move the weights.",
+    ),
+)
+
+
+def lab(slug: str) -> Lab:
+    """The lab named `slug`. KeyError where there is none."""
+    return next((one for one in LABS if one.slug == slug), None) or _unknown(slug)
+
+
+def groups() -> dict[str, list[Lab]]:
+    """Labs by sidebar heading, in catalog order."""
+    found: dict[str, list[Lab]] = {}
+    for one in LABS:
+        found.setdefault(one.group, []).append(one)
+    return found
+
+
+def _unknown(slug: str) -> Lab:
+    raise KeyError(f"no lab is called {slug!r}")

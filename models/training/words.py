@@ -26,7 +26,9 @@ _NOT = rf"(?i:n{_APOSTROPHE}t){_END}"
 _SUFFIX = rf"{_APOSTROPHE}(?i:s|m|d|re|ve|ll){_END}"
 _ELISION = rf"(?i:(?:jusqu|lorsqu|puisqu|quoiqu|qu|[ldjmtsnc]){_APOSTROPHE})(?={_LETTER})(?!(?i:s|t|m|d|ll|re|ve){_END})"
 _PRONOUN = "(?i:je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|lui|leur|les|le|la|en|y)"
-_ATTACHED = rf"-(?:(?i:t)-)?{_PRONOUN}(?:(?=-{_PRONOUN}(?![\p{{L}}\p{{M}}\p{{N}}-]))|(?![\p{{L}}\p{{M}}\p{{N}}-]))"
+_ATTACHED = (
+    rf"-(?:(?i:t)-)?{_PRONOUN}(?:(?=-{_PRONOUN}(?![\p{{L}}\p{{M}}\p{{N}}-]))|(?![\p{{L}}\p{{M}}\p{{N}}-]))"
+)
 _INNER = rf"(?:(?!{_ATTACHED})-|(?!{_SUFFIX}){_APOSTROPHE})"
 
 # Oniguruma syntax, for tokenizers.Regex; first alternative that matches wins.

@@ -11,7 +11,7 @@ from app.components import _payload
 from app.components._build import register
 from app.components._payload import Selection, as_cell, matrix, pack_bits, pack_numbers, words
 
-Role = Literal["source", "target", "state", "decide"]
+Role = Literal["source", "target", "state", "decision"]
 
 _mount = register("heatmap", ("heatmap.js", "heatmap_hand.js"))
 

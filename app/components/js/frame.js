@@ -77,6 +77,7 @@ class Frame {
     this.tools.setAttribute("aria-label", `${text || this.kind}: picture tools`);
   }
   done(version, began) {
+    dress(this.root, readTheme(this.root));
     this.root.dataset.version = version;
     this.root.dataset.drawMs = (performance.now() - began).toFixed(2);
     this.root.dataset.ready = "true";

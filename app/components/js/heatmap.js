@@ -275,8 +275,6 @@ class Heatmap {
     key(this.sure?.some((v) => v), "sure", "gold, sure");
     key(this.possible?.some((v) => v), "possible", "gold, possible");
     key(this.changed?.some((v) => v) || this.changed_rows?.some((v) => v), "changed", "changed");
-    for (const [name, colour] of Object.entries({ gold: theme.gold, change: theme.change, maskline: theme.maskLine }))
-      this.legend.style.setProperty(`--${name}`, colour);
   }
 }
 

@@ -98,7 +98,7 @@ class Strip {
     const theme = readTheme(this.frame.root);
     const lines = [
       [visible(word.text), theme.target, true],
-      [`p = ${percent(word.log_prob)}   log p = ${decimal(word.log_prob, 3)}`, theme.decide],
+      [`p = ${percent(word.log_prob)}   log p = ${decimal(word.log_prob, 3)}`, theme.decision],
     ];
     if (word.pieces.length > 1)
       lines.push([word.pieces.map((p) => `${visible(p.text)} ${percent(p.log_prob)}`).join(" × ")]);
@@ -129,7 +129,7 @@ class Strip {
         const [gx, gy, gw, gh] = place(part.querySelector(".gauge"));
         surface.rect(gx, gy, gw, gh, { fill: theme.line, radius: gh / 2 });
         const full = place(part.querySelector(".fill"))[2];
-        if (full > 0) surface.rect(gx, gy, full, gh, { fill: theme.decide, radius: Math.min(full, gh) / 2 });
+        if (full > 0) surface.rect(gx, gy, full, gh, { fill: theme.decision, radius: Math.min(full, gh) / 2 });
       }
       if (chip.classList.contains("changed")) {
         const [x, y, w] = place(chip);

@@ -11,7 +11,6 @@ function rgb(colour) {
 }
 
 const hex = (c) => "#" + c.map((v) => Math.round(v).toString(16).padStart(2, "0")).join("");
-const mix = (a, b, t) => hex(rgb(a).map((v, i) => v + (rgb(b)[i] - v) * t));
 
 function luminance(colour) {
   const [r, g, b] = rgb(colour).map((v) => {
@@ -39,6 +38,22 @@ function ramp(stops, inks) {
   return { colours, ink };
 }
 
+// name: [light, dark], used where the app's style sheet (--se-*) is not on the page
+const ROLES = {
+  source: ["#2360c5", "#82b4ff"], target: ["#b45207", "#f5a55f"], state: ["#6941d9", "#b8a4ff"],
+  decision: ["#17744a", "#63cf97"], masked: ["#eceff3", "#20262e"], "masked-line": ["#b7bfca", "#4c5663"],
+  mute: ["#586270", "#9ba7b6"], line: ["#e2e6ec", "#2b333e"],
+};
+const SCALES = {
+  seq: [
+    ["#f4f7fb", "#dfe8f5", "#c5d6ee", "#a4bfe5", "#7fa4d9", "#5b88cb", "#3d6eb9", "#2757a4", "#17418a"],
+    ["#171d26", "#1b2a42", "#20395f", "#284b80", "#3560a3", "#4a7cc6", "#6c9be0", "#98bdf3", "#cfe1ff"],
+  ],
+  div: [
+    ["#8c2d14", "#bb5533", "#dd8d6c", "#f2c9b5", "#f5f6f7", "#c0d8e6", "#7fb2cf", "#3a84ad", "#0f5680"],
+    ["#ffb79c", "#e28a66", "#a85b3d", "#623a2c", "#1d232b", "#24455a", "#31708f", "#58a5cb", "#a5daf5"],
+  ],
+};
 const themes = new Map();
 
 function readTheme(element) {
@@ -48,36 +63,39 @@ function readTheme(element) {
     return value && value !== "unset" ? value : fallback;
   };
   const bg = get("--st-background-color", "#ffffff");
-  const ink = get("--st-text-color", "#1b1f24");
-  const sans = get("--st-font", "system-ui, sans-serif");
-  const mono = get("--st-code-font", "ui-monospace, monospace");
-  const primary = get("--st-primary-color", "#1d4fa8");
-  const id = [bg, ink, sans, mono, primary].join("|");
-  if (!themes.has(id)) themes.set(id, makeTheme(bg, ink, sans, mono, primary));
+  const ink = get("--st-text-color", "#1a1f26");
+  const fonts = [get("--st-font", "system-ui, sans-serif"), get("--st-code-font", "ui-monospace, monospace")];
+  const id = [bg, ink, get("--st-primary-color", ""), get("--se-source", ""), ...fonts].join("|");
+  if (!themes.has(id)) themes.set(id, makeTheme(get, bg, ink, fonts));
   return themes.get(id);
 }
 
-function makeTheme(bg, ink, sans, mono, primary) {
+function makeTheme(get, bg, ink, [sans, mono]) {
   const dark = luminance(bg) < 0.2;
-  const pick = (light, night) => (dark ? night : light);
-  const zero = mix(bg, dark ? "#ffffff" : "#2f5fae", dark ? 0.055 : 0.045);
-  const inks = ["#ffffff", "#101c33"];
-  const blue = pick(["#cbd9ef", "#8fb0e0", "#4a78c4", "#1b4a9c"], ["#1f3d6b", "#2a5fae", "#4a8eea", "#9cc9ff"]);
-  const rose = pick(["#8f1d4f", "#c65a88", "#ecc3d5"], ["#ff9cc0", "#b8497a", "#552840"]);
+  const side = dark ? 1 : 0;
+  const role = (name) => get(`--se-${name}`, ROLES[name][side]);
+  const scale = (name) => SCALES[name][side].map((colour, i) => get(`--se-${name}-${i}`, colour));
+  const inks = ["#ffffff", "#10141a"];
   return {
-    bg, ink, sans, mono, primary, dark,
-    muted: mix(bg, ink, 0.62),
-    faint: mix(bg, ink, 0.36),
-    line: mix(bg, ink, 0.14),
-    source: pick("#2463cf", "#79b0ff"),
-    target: pick("#bd5606", "#ffab66"),
-    state: pick("#6a48e8", "#b3a0ff"),
-    decide: pick("#1a7f4b", "#5fd394"),
-    change: pick("#c01f63", "#ff86b5"),
-    gold: pick("#b07d00", "#ffd25e"),
-    mask: mix(bg, ink, pick(0.06, 0.1)),
-    maskLine: mix(bg, ink, pick(0.24, 0.3)),
-    sequential: ramp([zero, ...blue], inks),
-    diverging: ramp([...rose, zero, ...blue.slice(1)], inks),
+    bg, ink, sans, mono, dark,
+    primary: get("--st-primary-color", "#2360c5"),
+    muted: role("mute"),
+    line: role("line"),
+    source: role("source"),
+    target: role("target"),
+    state: role("state"),
+    decision: role("decision"),
+    change: dark ? "#ff86b5" : "#c01f63",
+    gold: dark ? "#ffd25e" : "#a87400",
+    mask: role("masked"),
+    maskLine: role("masked-line"),
+    sequential: ramp(scale("seq"), inks),
+    diverging: ramp(scale("div"), inks),
   };
+}
+
+// The same colours for the parts that are plain HTML.
+function dress(root, theme) {
+  for (const name of ["source", "target", "state", "decision", "change", "gold", "maskLine", "muted"])
+    root.style.setProperty(`--${name.toLowerCase()}`, theme[name]);
 }

@@ -1,0 +1,84 @@
+"""Every component with data of the real shapes, outside the app's navigation: for tests and for looking."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from app.components import Selection, heatmap, ribbon, token_strip
+
+SOURCE = ["The", "report", "was", "not", "convincing", ".", "EOS"]
+TARGET = ["Le", "rapport", "n'", "était", "pas", "convaincant", ".", "EOS"]
+PEAKS = [0, 1, 3, 2, 3, 4, 5, 6]
+ODD = [
+    "<b>bold</b>",
+    "<script>alert(1)</script>",
+    "مرحبا",
+    "שלום",
+    "日本語の文章",
+    "👩‍👩‍👧‍👦",
+    "Donaudampfschifffahrtsgesellschaftskapitän",
+    " ",
+    "\x07\u202e",
+    "&amp;",
+]
+
+
+def peaked(rng: np.random.Generator, peaks: list[int], width: int, strength: float = 6.0) -> np.ndarray:
+    """Dirichlet rows (T, width), each with its mass around one column."""
+    return np.stack([rng.dirichlet(0.3 + strength * (np.arange(width) == peak)) for peak in peaks])
+
+
+def alignment(rng: np.random.Generator) -> None:
+    weights = peaked(rng, PEAKS, len(SOURCE))
+    gold = np.zeros(weights.shape, dtype=int)
+    gold[np.arange(len(PEAKS)), PEAKS] = 2
+    gold[2, 2] = gold[4, 2] = 1
+    changed = np.abs(weights - peaked(rng, PEAKS, len(SOURCE))) > 0.4
+    columns = st.columns(2)
+    with columns[0]:
+        chosen = heatmap(
+            weights, TARGET, SOURCE, key="main", title="RNNsearch", group="pair", source_group="source",
+            scores=np.log(weights), gold=gold, on_select=lambda s: st.session_state.update(heard=s),
+        )  # fmt: skip
+        st.write(f"selected: {chosen}")
+    with columns[1]:
+        heatmap(
+            peaked(rng, PEAKS, len(SOURCE), 3), TARGET, SOURCE, key="second", title="Luong general", group="pair",
+            changed=changed, changed_rows=changed.any(axis=1), selected=Selection(4), select="row",
+        )  # fmt: skip
+    ribbon(weights, TARGET, SOURCE, key="ribbon", title="Ribbon", group="pair", changed_rows=changed.any(axis=1))
+    logs = np.log(rng.beta(6, 1.5, size=10))
+    pieces = ["Le", "rapport", "n'", "était", "pas", "con", "vain", "cant", ".", "EOS"]
+    spans = [(t, i, i + 1) for i, t in enumerate(pieces[:5])] + [("convaincant", 5, 8), (".", 8, 9), ("EOS", 9, 10)]
+    flags = [False, False, True, False, True, False, False, False]
+    token_strip(pieces, logs, key="strip", title="Output", spans=spans, changed=flags, group="pair")
+
+
+def shapes(rng: np.random.Generator) -> None:
+    heatmap(np.ones((1, 1)), ["oui"], ["yes"], key="one", title="One by one")
+    n = len(ODD)
+    heatmap(peaked(rng, list(range(n)), n), ODD, ODD, key="odd", title="Odd words")
+    ribbon(peaked(rng, list(range(n)), n), ODD, ODD, key="odd_ribbon", title="Odd ribbon")
+    token_strip(ODD, np.log(rng.uniform(0.2, 1, n)), key="odd_strip", title="Odd strip")
+    words = [f"w{i}" for i in range(20)]
+    mask = np.triu(np.ones((20, 20), dtype=bool), 1)
+    causal = np.where(mask, 0, 1 / np.arange(1, 21)[:, None])
+    heatmap(causal, words, words, key="causal", title="Causal self-attention", mask=mask, row_role="source", select="none")
+    scores = rng.normal(size=(8, 7))
+    heatmap(
+        scores, TARGET, SOURCE, key="scores", title="Scores", scale="diverging", limits=(-3, 3), value="score",
+        print_from=0,
+    )  # fmt: skip
+    big = [f"{w}{i}" for i, w in enumerate((SOURCE * 10)[:64])]
+    heatmap(peaked(rng, list(range(64)), 64), big, big, key="big", title="64 by 64", exact=False)
+    ribbon(peaked(rng, list(range(40)), 40), big[:40], big[:40], key="big_ribbon", title="Long ribbon")
+
+
+st.set_page_config(page_title="Component gallery", layout="wide")
+seed = st.number_input("Seed", value=1, step=1)
+rng = np.random.default_rng(int(seed))
+st.header("Alignment")
+alignment(rng)
+st.header("Shapes")
+shapes(rng)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Literal
 
 Theme = Literal["light", "dark"]
+COLOUR_SYNTAX = r"\3c color\3e "  # "<color>", spelled so that the browser's sanitiser does not take it for a tag
 
 # role: (light, dark). "soft" is the role's background tint.
 ROLES: dict[str, tuple[str, str]] = {
@@ -115,7 +116,7 @@ def css() -> str:
     for prefix, scale in (("seq", SEQUENTIAL), ("div", DIVERGING), ("series", SERIES)):
         pairs |= {f"--se-{prefix}-{index}": pair for index, pair in enumerate(scale)}
     registered = "".join(
-        f"@property {name}{{syntax:'<color>';inherits:true;initial-value:{light}}}"
+        f"@property {name}{{syntax:'{COLOUR_SYNTAX}';inherits:true;initial-value:{light}}}"
         for name, (light, _) in pairs.items()
     )
     values = "".join(f"{name}:light-dark({light},{dark});" for name, (light, dark) in pairs.items())

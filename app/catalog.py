@@ -1,4 +1,4 @@
-"""Every lab once. Navigation, the home page, links and tests iterate this; importing it imports neither torch nor Streamlit."""
+"""Every lab once; navigation, the home page, links and tests iterate this. No torch and no Streamlit here."""
 
 from __future__ import annotations
 
@@ -60,10 +60,12 @@ LABS: tuple[Lab, ...] = (
     ),
 )
 
+BY_SLUG = {one.slug: one for one in LABS}
+
 
 def lab(slug: str) -> Lab:
     """The lab named `slug`. KeyError where there is none."""
-    return next((one for one in LABS if one.slug == slug), None) or _unknown(slug)
+    return BY_SLUG[slug]
 
 
 def groups() -> dict[str, list[Lab]]:
@@ -72,7 +74,3 @@ def groups() -> dict[str, list[Lab]]:
     for one in LABS:
         found.setdefault(one.group, []).append(one)
     return found
-
-
-def _unknown(slug: str) -> Lab:
-    raise KeyError(f"no lab is called {slug!r}")

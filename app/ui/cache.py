@@ -71,7 +71,9 @@ class WorkQueue:
         ticket = Ticket(self)
         with self._lock:
             if len(self._line) >= self.waiting:
-                raise Trouble(f"{self.waiting} visitors are already waiting for work like this. Try again in a minute.")
+                raise Trouble(
+                    f"{self.waiting} visitors are already waiting for work like this. Try again in a minute."
+                )
             self._line.append(ticket)
         keywords = {"report": ticket.report} if reports else {}
         self._pool.submit(self._work, ticket, fn, args, keywords)
@@ -107,7 +109,9 @@ class WorkQueue:
                 self._line.remove(ticket)
                 ticket.future.cancel()
 
-    def _work(self, ticket: Ticket, fn: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    def _work(
+        self, ticket: Ticket, fn: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> None:
         with self._lock:
             if ticket not in self._line:
                 return

@@ -13,7 +13,9 @@ from __future__ import annotations
 from typing import Literal
 
 Theme = Literal["light", "dark"]
-COLOUR_SYNTAX = r"\3c color\3e "  # "<color>", spelled so that the browser's sanitiser does not take it for a tag
+COLOUR_SYNTAX = (
+    r"\3c color\3e "  # "<color>", spelled so that the browser's sanitiser does not take it for a tag
+)
 
 # role: (light, dark). "soft" is the role's background tint.
 ROLES: dict[str, tuple[str, str]] = {

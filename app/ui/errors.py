@@ -36,7 +36,9 @@ def guarded(panel: str) -> Iterator[None]:
             st.warning(escape(sentence), icon=":material/info:")
             return
         logger.error("%s failed: %s at %s", panel, type(error).__name__, _place(error))
-        st.error(f"{panel} could not be computed. The server's log names the fault; the rest of the page is not affected.")
+        st.error(
+            f"{panel} could not be computed. The server's log names the fault; the rest of the page is not affected."
+        )
 
 
 def escape(text: str) -> str:

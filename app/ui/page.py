@@ -27,7 +27,6 @@ import streamlit as st
 
 from app import catalog
 from app.ui import url
-from app.ui.errors import escape
 from app.ui.markup import explanation, heading
 
 S = TypeVar("S")
@@ -79,7 +78,11 @@ class Page(Generic[S]):
         return settings
 
     @contextmanager
-    def pending(self, height: int, sentence: str = "Loading the models. The first page of a new server waits for this.") -> Iterator[None]:
+    def pending(
+        self,
+        height: int,
+        sentence: str = "Loading the models. The first page of a new server waits for this.",
+    ) -> Iterator[None]:
         """While the block loads models for the first time, hold `height` pixels with a sentence in them."""
         place = st.empty()
         if "torch" not in sys.modules:
@@ -144,7 +147,9 @@ class Page(Generic[S]):
                 label = "Leave presenting" if self.presenting else "Present"
                 st.button(label, key="se-present", on_click=_toggle_presenting)
         if self.problems:
-            st.info(f"Part of this link was ignored: {'; '.join(self.problems)}. The rest of the page is as usual.")
+            st.info(
+                f"Part of this link was ignored: {'; '.join(self.problems)}. The rest of the page is as usual."
+            )
 
     def _fill_share(self, params: dict[str, str]) -> None:
         with self.share:
@@ -194,6 +199,3 @@ def _normalised(settings: S) -> S:
         value = field.default if value is None else value
         values[field.name] = tuple(value) if isinstance(value, list) else value
     return dataclasses.replace(cast(Any, settings), **values)
-
-
-__all__ = ["Page", "escape", "open_page", "presenting", "share_link"]

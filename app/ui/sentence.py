@@ -71,7 +71,9 @@ def examples() -> tuple[Example, ...]:
 
 def _clean(raw: str) -> tuple[str, int]:
     text = " ".join(unicodedata.normalize("NFC", raw).split())
-    kept = "".join(c for c in text if c not in INVISIBLE and unicodedata.category(c) not in ("Cc", "Cs", "Cn"))
+    kept = "".join(
+        c for c in text if c not in INVISIBLE and unicodedata.category(c) not in ("Cc", "Cs", "Cn")
+    )
     return " ".join(kept.split()), len(text) - len(kept)
 
 

@@ -13,7 +13,9 @@ from app.ui.sentence import Cleaned, Example, check_sentence, examples, limits
 
 def sentence_box(page: Page, field: str = "sentence", label: str = "Sentence") -> str:
     """Draw the box for `page`'s text field `field` and return what stands in it, as typed."""
-    with st.container(key=f"se-sentence-{field}" if field != "sentence" else "se-sentence", horizontal=True, gap="small"):
+    with st.container(
+        key=f"se-sentence-{field}" if field != "sentence" else "se-sentence", horizontal=True, gap="small"
+    ):
         typed = st.text_input(label, key=page.key(field), label_visibility="collapsed", autocomplete="off")
         if examples():
             _menu(page, field)

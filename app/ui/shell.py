@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import Page as StreamlitPage
 
 from app import catalog
 from app.ui import colours, server
@@ -21,8 +22,8 @@ def style() -> None:
     st.html(f"<style>{_sheet()}{PRESENT.read_text() if presenting() else ''}</style>")
 
 
-def sidebar(pages: dict[str, st.Page]) -> None:
-    """Name, labs by group, and what this server is. `pages` are Streamlit's, by slug."""
+def sidebar(pages: dict[str, StreamlitPage], current: StreamlitPage) -> None:
+    """Name, labs by group, and what this server is. `pages` are Streamlit's, by slug; `current` is one of them."""
     params = {"present": "1"} if presenting() else None
     with st.sidebar:
         st.html('<p class="se-brand">Sequence Explorer<small>What executes, on your sentence</small></p>')
@@ -30,7 +31,8 @@ def sidebar(pages: dict[str, st.Page]) -> None:
             for group, labs in catalog.groups().items():
                 st.html(f"<h2>{escape(group)}</h2>")
                 for lab in labs:
-                    st.page_link(pages[lab.slug], label=lab.title, query_params=params, width="stretch")
+                    with st.container(key=f"se-nav-{'here' if pages[lab.slug] is current else lab.slug}"):
+                        st.page_link(pages[lab.slug], label=lab.title, query_params=params, width="stretch")
         st.html(_server())
 
 

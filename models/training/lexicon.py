@@ -1,7 +1,7 @@
 """The words of the story grammar, English and French, with the forms that agreement needs.
 
-Written for this project. `Noun.forms` pairs one English form with one French form: English `evidence` is singular and
-uncountable where French has the plural `preuves`, so number is kept for each language.
+Written for this project. `Noun.forms` pairs one English form with one French form: English `evidence` is
+singular and uncountable where French has the plural `preuves`, so number is kept for each language.
 """
 
 from __future__ import annotations
@@ -41,13 +41,20 @@ class Noun:
 
 @dataclass(frozen=True)
 class Adjective:
-    """French forms in the order m. sing., f. sing., m. plur., f. plur.; `liaison` is the m. sing. before a vowel."""
+    """French forms: m. sing., f. sing., m. plur., f. plur.; `liaison` is the m. sing. before a vowel.
+
+    Flags say what the story does with it: "was first" (predicate), "the ready judge" (attribute), "a last plan"
+    (indefinite), "very public" (gradable) are left out where false.
+    """
 
     name: str
     forms: tuple[str, str, str, str]
     before: bool = False
     liaison: str | None = None
     predicate: bool = True
+    attribute: bool = True
+    indefinite: bool = True
+    gradable: bool = True
     kinds: frozenset[str] = frozenset()
 
     def agree(self, gender: Gender, plural: bool, following: str = "") -> str:
@@ -98,11 +105,12 @@ def _phrase(english: str, french: str, links: str) -> Phrase:
 
 _THINGS = """
 report reports rapport m written | letter letters lettre f written | book books livre m written
-article articles article m written | document documents document m written | chapter chapters chapitre m written
-text texts texte m written | study studies étude f written | translation translations traduction f written
-summary summaries résumé m written | contract contracts contrat m written | page pages page f written
-proposal proposals proposition f written | plan plans plan m written | answer answers réponse f written
-offer offers offre f written | review reviews critique f written | speech speeches discours m written
+article articles article m written | document documents document m written
+chapter chapters chapitre m written | text texts texte m written | study studies étude f written
+translation translations traduction f written | summary summaries résumé m written
+contract contracts contrat m written | page pages page f written | proposal proposals proposition f written
+plan plans plan m written | answer answers réponse f written | offer offers offre f written
+review reviews critique f written | speech speeches discours m written
 notebook notebooks carnet m physical | folder folders dossier m physical
 argument arguments argument m abstract | decision decisions décision f abstract | idea ideas idée f abstract
 method methods méthode f abstract | theory theories théorie f abstract | example examples exemple m abstract
@@ -122,12 +130,13 @@ _UNCOUNTABLE = (
 )
 _AGENTS = """
 committee committees comité m body | board boards conseil m body | team teams équipe f body
-commission commissions commission f body | assembly assemblies assemblée f body | court courts tribunal m body
-government governments gouvernement m body | jury juries jury m body
+commission commissions commission f body | assembly assemblies assemblée f body
+court courts tribunal m body | government governments gouvernement m body | jury juries jury m body
 author authors auteur m person | judge judges juge m person | witness witnesses témoin m person
-teacher teachers professeur m person | director directors directeur m person | student students étudiant m person
-expert experts expert m person | minister ministers ministre m person | lawyer lawyers avocat m person
-president presidents président m person | engineer engineers ingénieur m person | doctor doctors médecin m person
+teacher teachers professeur m person | director directors directeur m person
+student students étudiant m person | expert experts expert m person | minister ministers ministre m person
+lawyer lawyers avocat m person | president presidents président m person
+engineer engineers ingénieur m person | doctor doctors médecin m person
 journalist journalists journaliste m person | woman women femme f person | man men homme m person
 reader readers lecteur m person | editor editors éditeur m person
 """
@@ -135,10 +144,15 @@ _IRREGULAR_PLURALS = {"tribunal": "tribunaux", "discours": "discours"}
 
 
 def _nouns(table: str) -> tuple[Noun, ...]:
-    return tuple(_noun(*row.split()) for row in table.replace("\n", "|").split("|") if row.strip())
+    return tuple(_noun(*row) for row in _rows(table))
 
 
-def _noun(english: str, plural: str, french: str, gender: Gender, kind: str) -> Noun:
+def _rows(table: str) -> list[list[str]]:
+    return [row.split() for row in table.replace("\n", "|").split("|") if row.strip()]
+
+
+def _noun(english: str, plural: str, french: str, sign: str, kind: str) -> Noun:
+    gender: Gender = "f" if sign == "f" else "m"
     singular = Form(english, english, False, french, gender, False)
     several = Form(english, plural, True, _IRREGULAR_PLURALS.get(french, french + "s"), gender, True)
     return Noun(english, kind, (singular, several))
@@ -153,30 +167,42 @@ _MATERIAL = frozenset({"red", "blue", "green", "white", "black", "heavy", "big",
 _OBJECTS = frozenset({"book", "letter", "document", "notebook", "folder", "page", "report"})
 
 _AFTER_THING = """
-convincing convaincant | clear clair | reliable fiable | detailed détaillé | important important | useful utile
-useless inutile | interesting intéressant | precise précis | complete complet complète | serious sérieux sérieuse
-public public publique | official officiel officielle | simple simple | difficult difficile | true vrai
-false faux fausse | surprising surprenant | secret secret secrète | strange étrange | sufficient suffisant
-weak faible | correct correct | reasonable raisonnable | original original originale originaux
-necessary nécessaire | possible possible | recent récent | dangerous dangereux dangereuse | expensive cher chère
-boring ennuyeux ennuyeuse | scientific scientifique | similar semblable | red rouge | blue bleu | green vert
-white blanc blanche | black noir | heavy lourd | honest honnête | perfect parfait | optimistic optimiste
+convincing convaincant | clear clair | reliable fiable | detailed détaillé | important important
+useful utile | useless inutile | interesting intéressant | precise précis | complete complet complète
+serious sérieux sérieuse | public public publique | official officiel officielle | simple simple
+difficult difficile | true vrai | false faux fausse | surprising surprenant | secret secret secrète
+strange étrange | sufficient suffisant | weak faible | correct correct | reasonable raisonnable
+original original originale originaux | necessary nécessaire | recent récent
+dangerous dangereux dangereuse | expensive cher chère | boring ennuyeux ennuyeuse | scientific scientifique
+similar semblable | red rouge | blue bleu | green vert | white blanc blanche | black noir | heavy lourd
+honest honnête | perfect parfait | optimistic optimiste
 """
 _AFTER_AGENT = """
-honest honnête | patient patient | prudent prudent | satisfied satisfait | convinced convaincu | surprised surpris
-absent absent | present présent | busy occupé | ready prêt | independent indépendant | optimistic optimiste
-happy heureux heureuse | unhappy malheureux malheureuse | competent compétent | famous célèbre | severe sévère
+honest honnête | patient patient | prudent prudent | satisfied satisfait | convinced convaincu
+surprised surpris | absent absent | present présent | busy occupé | ready prêt | independent indépendant
+optimistic optimiste | happy heureux heureuse | unhappy malheureux malheureuse | competent compétent
+famous célèbre | severe sévère
 """
 _BEFORE = """
-long long longue | short court | good bon bonne | bad mauvais | first premier première | last dernier dernière
-big gros grosse | small petit | second deuxième | other autre | great grand
+long long longue | short court | good bon bonne | bad mauvais | first premier première
+last dernier dernière | big gros grosse | small petit | second deuxième | other autre | great grand
 """
 _ATTRIBUTE_ONLY = frozenset({"first", "last", "second", "other", "great", "new", "old", "young"})
+_FEELINGS = frozenset({"busy", "satisfied", "surprised", "happy", "unhappy", "similar"})
+_PREDICATE_ONLY = _FEELINGS | {
+    *("true", "false", "sufficient", "necessary", "correct", "perfect", "absent", "present"),
+    *("ready", "convinced"),
+}
+_ORDINALS = frozenset({"first", "last", "second", "other"})
+_ABSOLUTE = frozenset(
+    {"complete", "public", "official", "secret", "original", "scientific", "red", "blue", "green", "white"}
+    | {"black", "independent", "famous", "convinced", "new"}
+)
+_MEASURES = frozenset({"long", "short", "small", "great"})
 
 
 def _adjectives(table: str, before: bool, kinds: frozenset[str]) -> tuple[Adjective, ...]:
-    rows = (row.split() for row in table.replace("\n", "|").split("|") if row.strip())
-    return tuple(_adjective(row[0], row[1:], before, kinds) for row in rows)
+    return tuple(_adjective(row[0], row[1:], before, kinds) for row in _rows(table))
 
 
 def _adjective(english: str, french: list[str], before: bool, kinds: frozenset[str]) -> Adjective:
@@ -184,13 +210,24 @@ def _adjective(english: str, french: list[str], before: bool, kinds: frozenset[s
     feminine = french[1] if len(french) > 1 else masculine if masculine.endswith("e") else masculine + "e"
     several = french[2] if len(french) > 2 else masculine if masculine[-1] in "sx" else masculine + "s"
     forms = (masculine, feminine, several, feminine + "s")
-    return Adjective(english, forms, before, None, english not in _ATTRIBUTE_ONLY, kinds)
+    return Adjective(
+        english,
+        forms,
+        before,
+        predicate=english not in _ATTRIBUTE_ONLY,
+        attribute=english not in _PREDICATE_ONLY,
+        indefinite=english not in _ORDINALS,
+        gradable=english not in _ABSOLUTE and (english not in _PREDICATE_ONLY or english in _FEELINGS),
+        kinds=kinds,
+    )
 
 
 _ALL = _THING_KINDS | _AGENT_KINDS
-_NEW = Adjective("new", ("nouveau", "nouvelle", "nouveaux", "nouvelles"), True, "nouvel", False, _ALL)
-_OLD = Adjective("old", ("vieux", "vieille", "vieux", "vieilles"), True, "vieil", False, _ALL)
-_YOUNG = Adjective("young", ("jeune", "jeune", "jeunes", "jeunes"), True, None, False, frozenset({"person"}))
+_NEW = Adjective("new", ("nouveau", "nouvelle", "nouveaux", "nouvelles"), True, "nouvel", False, kinds=_ALL)
+_OLD = Adjective("old", ("vieux", "vieille", "vieux", "vieilles"), True, "vieil", False, kinds=_ALL)
+_YOUNG = Adjective(
+    "young", ("jeune", "jeune", "jeunes", "jeunes"), True, None, False, kinds=frozenset({"person"})
+)
 
 ADJECTIVES = (
     _adjectives(_AFTER_THING, False, _THING_KINDS)
@@ -201,7 +238,9 @@ ADJECTIVES = (
 
 
 def fits(noun: Noun, adjective: Adjective) -> bool:
-    """Say whether the story may give this quality to this noun (no red theory)."""
+    """Say whether the story may give this quality to this noun (no red theory, no first evidence)."""
+    if not noun.forms[0].countable and adjective.name in _ORDINALS | _MEASURES:
+        return False
     if adjective.name in _MATERIAL:
         return noun.name in _OBJECTS
     return noun.kind in adjective.kinds
@@ -209,23 +248,33 @@ def fits(noun: Noun, adjective: Adjective) -> bool:
 
 _VERBS = """
 accept accepted accepté | reject rejected rejeté | approve approved approuvé | ignore ignored ignoré
-discuss discussed discuté | examine examined examiné | support supported soutenu | criticize criticized critiqué
-explain explained expliqué | defend defended défendu | understand understood compris | find found trouvé
-present presented présenté | change changed modifié | use used utilisé | check checked vérifié
-choose chose choisi | prepare prepared préparé | see saw vu | forget forgot oublié | review reviewed examiné
+discuss discussed discuté | examine examined examiné | support supported soutenu
+criticize criticized critiqué | explain explained expliqué | defend defended défendu
+understand understood compris | find found trouvé | present presented présenté | change changed modifié
+use used utilisé | check checked vérifié | choose chose choisi | prepare prepared préparé | see saw vu
+forget forgot oublié | review reviewed examiné
 """
 _WRITTEN_VERBS = """
 read read lu | write wrote écrit | sign signed signé | send sent envoyé | receive received reçu
-publish published publié | translate translated traduit | correct corrected corrigé | finish finished terminé
+publish published publié | translate translated traduit | correct corrected corrigé
+finish finished terminé
 """
 
 
 def _verbs(table: str, written: bool) -> tuple[Verb, ...]:
-    rows = (row.split() for row in table.replace("\n", "|").split("|") if row.strip())
-    return tuple(Verb(base, past, participle, written) for base, past, participle in rows)
+    return tuple(Verb(base, past, participle, written) for base, past, participle in _rows(table))
 
 
 VERBS = _verbs(_VERBS, False) + _verbs(_WRITTEN_VERBS, True)
+
+# What a rejected thing lacked: "because it lacked evidence", "parce qu'il manquait de preuves".
+LACKING = (
+    _phrase("evidence", "de preuves", "0-1"),
+    _phrase("detail", "de détails", "0-1"),
+    _phrase("examples", "d' exemples", "0-1"),
+    _phrase("arguments", "d' arguments", "0-1"),
+    _phrase("clarity", "de clarté", "0-1"),
+)
 
 PRONOUNS = (
     Pronoun("I", "je", "ai", None),

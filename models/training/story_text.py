@@ -1,8 +1,8 @@
 """Plans of the story grammar and how a plan is written in English and in French at once.
 
-Each function writes its English units on a `Draft` in English order and returns its French units, each with the
-positions of the English units that it translates; the caller puts them in French order. So the alignment is exact by
-construction. Elision and contraction (l', n', qu', du, au) happen at the end and keep the links.
+Each function writes its English units on a `Draft` in English order and returns its French units, each with
+the positions of the English units that it translates; the caller puts them in French order. So the alignment
+is exact by construction. Elision and contraction (l', n', qu', du, au) happen at the end and keep the links.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ French = list[tuple[str, tuple[int, ...]]]
 
 @dataclass(frozen=True)
 class NounPhrase:
-    """Determiner, noun and what hangs on it; `owner` gives "the committee's report", `relative` a clause."""
+    """Determiner, noun and what hangs on it: an `owner` ("the committee's report") or a `relative` clause."""
 
     form: Form
     determiner: str = "the"
@@ -30,11 +30,12 @@ class NounPhrase:
 
 @dataclass(frozen=True)
 class Relative:
-    """Object relative (agent given: "that the committee read") or subject relative ("that read the report")."""
+    """Object relative ("that the committee read", `agent` given) or subject relative ("that read it")."""
 
     verb: Verb
     agent: NounPhrase | Pronoun | None = None
     object: NounPhrase | None = None
+    when: Phrase | None = None
     negated: bool = False
 
 
@@ -153,21 +154,16 @@ def _french_determiner(plan: NounPhrase, following: str) -> str:
 def _relative(draft: Draft, plan: NounPhrase) -> French:
     clause = plan.relative
     assert clause is not None
+    that = draft.add("who" if plan.person and clause.agent is None else "that")
     if clause.agent is None:
-        who = draft.add("who" if plan.person else "that")
-        decision = _predicate(draft, clause, [], have(plan), clause.negated)
-        return [("qui", (who,)), *decision]
-    that = draft.add("that")
+        assert clause.object is not None
+        spoken = _verb(draft, clause.verb, have(plan), clause.negated, None)
+        french = [("qui", (that,)), *spoken, *noun_phrase(draft, clause.object)]
+        return french + (phrase(draft, clause.when) if clause.when else [])
     subject = agent(draft, clause.agent)
     spoken = _verb(draft, clause.verb, have(clause.agent), clause.negated, None)
     participle = (clause.verb.agree(plan.form.gender, plan.form.plural), spoken[-1][1])
     return [("que", (that,)), *subject, *spoken[:-1], participle]
-
-
-def _predicate(draft: Draft, clause: Relative, subject: French, auxiliary: str, negated: bool) -> French:
-    assert clause.object is not None
-    spoken = _verb(draft, clause.verb, auxiliary, negated, None)
-    return [*subject, *spoken, *noun_phrase(draft, clause.object)]
 
 
 def agent(draft: Draft, plan: NounPhrase | Pronoun) -> French:
@@ -290,6 +286,14 @@ def described(draft: Draft, plan: Assessment, negated: bool) -> French:
     thing = noun_phrase(draft, NounPhrase(form, "a", adjective if adjective.before else None, after))
     verb: French = [("était", (was,))] if no is None else [("ne", (no,)), ("était", (was,)), ("pas", (no,))]
     return [("ce", (it,)), *verb, *thing]
+
+
+def lacked(draft: Draft, form: Form, thing: Phrase) -> French:
+    """Write "it lacked evidence" about the object of the decision."""
+    subject = ("elle" if form.gender == "f" else "il") + ("s" if form.plural else "")
+    french: French = [(subject, (draft.add("they" if form.english_plural else "it"),))]
+    french.append(("manquaient" if form.plural else "manquait", (draft.add("lacked"),)))
+    return french + phrase(draft, thing)
 
 
 def write_english(units: list[str]) -> str:

@@ -79,7 +79,9 @@ def _selection(cell: Sequence[int] | None) -> Selection | None:
     return Selection(int(row), int(column) if column >= 0 else None)
 
 
-def resolve(key: str, selected: Selection | None, identity: str, shape: tuple[int, int]) -> tuple[Selection | None, int]:
+def resolve(
+    key: str, selected: Selection | None, identity: str, shape: tuple[int, int]
+) -> tuple[Selection | None, int]:
     """The selection to show, and the number of the newest commit known here.
 
     The hand's last commit holds until the caller passes another `selected` or shows other rows and columns

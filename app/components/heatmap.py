@@ -89,7 +89,9 @@ def _marks(
         "sure": None if links is None else pack_bits(links == 2),
         "possible": None if links is None else pack_bits(links == 1),
         "changed": None if changed is None else pack_bits(matrix("changed", changed, shape)),
-        "changed_rows": None if changed_rows is None else pack_bits(matrix("changed_rows", changed_rows, shape[:1])),
+        "changed_rows": None
+        if changed_rows is None
+        else pack_bits(matrix("changed_rows", changed_rows, shape[:1])),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,16 @@ def token_strip(
     if not np.isfinite(scores).all() or (scores > 1e-4).any():
         raise ValueError("log_probs must be finite and not above 0")
     groups = _check(spans or [(piece, i, i + 1) for i, piece in enumerate(pieces)], len(pieces))
-    marks = np.zeros(len(groups), dtype=bool) if changed is None else matrix("changed", np.asarray(changed), (len(groups),))
+    marks = (
+        np.zeros(len(groups), dtype=bool)
+        if changed is None
+        else matrix("changed", np.asarray(changed), (len(groups),))
+    )
     shown = [_word(text, pieces[i:j], scores[i:j], special) for text, i, j in groups]
-    data = {"words": [w | {"changed": bool(mark)} for w, mark in zip(shown, marks, strict=True)], "title": title}
+    data = {
+        "words": [w | {"changed": bool(mark)} for w, mark in zip(shown, marks, strict=True)],
+        "title": title,
+    }
     _mount(key=key, data=data | {"group": group, "version": version or _payload.digest(data)})
 
 
@@ -55,6 +63,6 @@ def _word(text: str, pieces: list[str], scores: np.ndarray, special: Sequence[st
 def _check(spans: Sequence[Span], count: int) -> list[Span]:
     edges = [0, *(stop for _, _, stop in spans)]
     starts = [start for _, start, _ in spans]
-    if starts != edges[:-1] or edges[-1] != count or any(a >= b for a, b in zip(edges, edges[1:], strict=False)):
+    if starts != edges[:-1] or edges[-1] != count or any(a >= b for a, b in pairwise(edges)):
         raise ValueError(f"spans must cover pieces 0 to {count} in order without gaps")
     return list(spans)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
-from app.components import Selection, heatmap, ribbon, token_strip
+from app.components import Selection, Stage, heatmap, ribbon, step_player, token_strip
 
 SOURCE = ["The", "report", "was", "not", "convincing", ".", "EOS"]
 TARGET = ["Le", "rapport", "n'", "était", "pas", "convaincant", ".", "EOS"]
@@ -34,7 +36,7 @@ def alignment(rng: np.random.Generator) -> None:
     gold = np.zeros(weights.shape, dtype=int)
     gold[np.arange(len(PEAKS)), PEAKS] = 2
     gold[2, 2] = gold[4, 2] = 1
-    changed = np.abs(weights - peaked(rng, PEAKS, len(SOURCE))) > 0.4
+    changed = np.abs(weights - peaked(rng, PEAKS, len(SOURCE), 2)) > 0.3
     columns = st.columns(2)
     with columns[0]:
         chosen = heatmap(
@@ -47,12 +49,57 @@ def alignment(rng: np.random.Generator) -> None:
             peaked(rng, PEAKS, len(SOURCE), 3), TARGET, SOURCE, key="second", title="Luong general", group="pair",
             changed=changed, changed_rows=changed.any(axis=1), selected=Selection(4), select="row",
         )  # fmt: skip
-    ribbon(weights, TARGET, SOURCE, key="ribbon", title="Ribbon", group="pair", changed_rows=changed.any(axis=1))
+    ribbon(
+        weights, TARGET, SOURCE, key="ribbon", title="Ribbon", group="pair", changed_rows=changed.any(axis=1)
+    )
     logs = np.log(rng.beta(6, 1.5, size=10))
     pieces = ["Le", "rapport", "n'", "était", "pas", "con", "vain", "cant", ".", "EOS"]
-    spans = [(t, i, i + 1) for i, t in enumerate(pieces[:5])] + [("convaincant", 5, 8), (".", 8, 9), ("EOS", 9, 10)]
+    spans = [(t, i, i + 1) for i, t in enumerate(pieces[:5])] + [
+        ("convaincant", 5, 8),
+        (".", 8, 9),
+        ("EOS", 9, 10),
+    ]
     flags = [False, False, True, False, True, False, False, False]
     token_strip(pieces, logs, key="strip", title="Output", spans=spans, changed=flags, group="pair")
+
+
+def players(rng: np.random.Generator) -> None:
+    steps, width = len(TARGET), len(SOURCE)
+    weights = peaked(rng, PEAKS, width)
+
+    def vector() -> dict[str, Any]:
+        return {"preview": rng.normal(size=(steps, 24)), "norm": rng.uniform(1, 9, steps), "shape": "384"}
+
+    bahdanau = [
+        Stage("before", "s_{t-1}", "state before the step", **vector()),
+        Stage("scores", "e_t", "score every annotation", "source", "scores", ("before", "H"), "7",
+              "e_{tj} = v^T tanh(W s_{t-1} + U h_j)"),
+        Stage("weights", "α_t", "softmax", "source", "weights", ("scores",), "7", "α_t = softmax(e_t)"),
+        Stage("context", "c_t", "mix the annotations", "source", inputs=("weights", "H"),
+              equation="c_t = Σ_j α_{tj} h_j", **vector()),
+        Stage("state", "s_t", "new state", inputs=("before", "context"), equation="s_t = GRU(s_{t-1}, y_{t-1}, c_t)",
+              **vector()),
+        Stage("token", "y_t", "choose a word", "decision", "token", ("state", "context"), "8000"),
+    ]  # fmt: skip
+    logs = np.log(rng.beta(6, 1.5, size=steps))
+    step_player(
+        bahdanau, TARGET, SOURCE, key="player", title="Bahdanau step", weights=weights, scores=np.log(weights) + 3,
+        log_probs=logs, group="pair",
+    )  # fmt: skip
+    luong = [
+        Stage("before", "h_{t-1}", "state before the step", **vector()),
+        Stage("state", "h_t", "new state", inputs=("before",), equation="h_t = LSTM(h_{t-1}, y_{t-1})", **vector()),
+        Stage("weights", "a_t", "align in the window", "source", "weights", ("state", "H"), "7"),
+        Stage("context", "c_t", "mix", "source", inputs=("weights", "H"), **vector()),
+        Stage("attended", "h̃_t", "attentional state", inputs=("state", "context"), **vector()),
+        Stage("token", "y_t", "choose a word", "decision", "token", ("attended",), "8000"),
+    ]  # fmt: skip
+    centre = np.linspace(0.3, 5.6, steps)
+    window = np.stack([np.maximum(0, np.rint(centre) - 1), np.minimum(6, np.rint(centre) + 1)], axis=1)
+    step_player(
+        luong, TARGET, SOURCE, key="luong", title="Luong local-p step", weights=weights, log_probs=logs, centre=centre,
+        window=window,
+    )  # fmt: skip
 
 
 def shapes(rng: np.random.Generator) -> None:
@@ -64,7 +111,16 @@ def shapes(rng: np.random.Generator) -> None:
     words = [f"w{i}" for i in range(20)]
     mask = np.triu(np.ones((20, 20), dtype=bool), 1)
     causal = np.where(mask, 0, 1 / np.arange(1, 21)[:, None])
-    heatmap(causal, words, words, key="causal", title="Causal self-attention", mask=mask, row_role="source", select="none")
+    heatmap(
+        causal,
+        words,
+        words,
+        key="causal",
+        title="Causal self-attention",
+        mask=mask,
+        row_role="source",
+        select="none",
+    )
     scores = rng.normal(size=(8, 7))
     heatmap(
         scores, TARGET, SOURCE, key="scores", title="Scores", scale="diverging", limits=(-3, 3), value="score",
@@ -80,5 +136,7 @@ seed = st.number_input("Seed", value=1, step=1)
 rng = np.random.default_rng(int(seed))
 st.header("Alignment")
 alignment(rng)
+st.header("Players")
+players(rng)
 st.header("Shapes")
 shapes(rng)

@@ -83,9 +83,10 @@ class Heatmap {
     let right = 2;
     let box;
     for (let round = 0; round < 3; round++) {
-      const cw = Math.max(LEAST, Math.min(WIDEST, (width - left - right) / this.S));
-      const ch = Math.max(LEAST, Math.min(TALLEST, cw * 0.62, Math.max(LEAST, 760 / this.T)));
-      box = this.columnLabels({ left, leftLimit, cw, ch: Math.max(ch, Math.min(22, TALLEST, 760 / this.T)) }, font, small);
+      const cw = Math.floor(Math.max(LEAST, Math.min(WIDEST, (width - left - right) / this.S)));
+      const room = 760 / this.T;
+      const ch = Math.floor(Math.max(LEAST, Math.min(TALLEST, cw * 0.62, room), Math.min(22, room)));
+      box = this.columnLabels({ left, leftLimit, cw, ch }, font, small);
       if (Math.abs(box.right - right) < 1) break;
       right = box.right;
     }

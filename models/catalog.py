@@ -1,0 +1,88 @@
+"""Every system once. Importing this module imports no torch: the app paints its frame from it."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+TATOEBA = "English to French"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One trained system. `builder` is "module:Class"; `config` are the choices that differ from its defaults;
+    `starts_from` names the system whose trained parameters its training began with."""
+
+    slug: str
+    title: str
+    family: str
+    paper: str
+    year: int
+    builder: str
+    summary: str
+    section: str
+    config: dict[str, Any] = field(default_factory=dict)
+    starts_from: str | None = None
+    task: str = TATOEBA
+
+    def system_class(self) -> Any:
+        module, name = self.builder.split(":")
+        return getattr(importlib.import_module(module), name)
+
+    def config_class(self) -> Any:
+        return importlib.import_module(self.builder.split(":")[0]).Config
+
+
+def _luong(slug: str, title: str, summary: str, **config: Any) -> Entry:
+    return Entry(
+        slug, title, "Attention", "Luong, Pham and Manning, EMNLP 2015", 2015,
+        "models.systems.luong:Luong", summary, "0x04F", config, None if slug == "luong" else "luong",
+    )  # fmt: skip
+
+
+SYSTEMS: tuple[Entry, ...] = (
+    Entry(
+        "rnn_encoder_decoder", "RNN encoder-decoder", "Fixed context", "Cho et al., EMNLP 2014", 2014,
+        "models.systems.rnn_encoder_decoder:RNNEncoderDecoder",
+        "A GRU reads the source into one summary c; every decoder step receives c and nothing else of the source.",
+        "0x01D",
+    ),
+    Entry(
+        "lstm_seq2seq", "LSTM seq2seq", "Fixed context", "Sutskever, Vinyals and Le, NIPS 2014", 2014,
+        "models.systems.lstm_seq2seq:LSTMSeq2Seq",
+        "A deep LSTM reads the source reversed; its last hidden and cell states start the decoder.",
+        "0x01E",
+    ),
+    Entry(
+        "rnn_search", "RNNsearch", "Attention", "Bahdanau, Cho and Bengio, ICLR 2015", 2015,
+        "models.systems.rnn_search:RNNSearch",
+        "One annotation a source row; each step reads them with the previous state before its new state exists.",
+        "0x04E",
+    ),
+    _luong("luong", "Luong general", "The new state scores every source row bilinearly; input feeding keeps what was read."),
+    _luong("luong_dot", "Luong dot", "Scores are plain dot products, so both states must share one space.", score="dot"),
+    _luong("luong_no_feeding", "Luong without feeding", "General score; the next step does not see what was read.",
+           input_feeding=False),  # fmt: skip
+    _luong("luong_concat", "Luong concat", "Eq. 8 as printed: linear, so the weights cannot depend on the decoder state.",
+           score="concat"),  # fmt: skip
+    _luong("luong_location", "Luong location", "Scores come from the decoder state alone: positions, not content.",
+           score="location"),  # fmt: skip
+    _luong("luong_local_m", "Luong local-m", "Reads only rows within D of the current step.", window="local_m"),
+    _luong("luong_local_p", "Luong local-p", "Predicts where to look, reads within D of it, fades with a Gaussian.",
+           window="local_p"),  # fmt: skip
+    Entry(
+        "transformer", "Transformer", "Transformer", "Vaswani et al., NIPS 2017", 2017,
+        "models.systems.transformer:Transformer",
+        "No recurrence: rows read each other under three visibility relations, several heads at once.",
+        "0x07",
+    ),
+)  # fmt: skip
+
+
+def entry(slug: str) -> Entry:
+    """The entry called slug. Raises KeyError with a sentence that lists the known ones."""
+    for item in SYSTEMS:
+        if item.slug == slug:
+            return item
+    raise KeyError(f"No system is called {slug!r}. Known: {', '.join(e.slug for e in SYSTEMS)}.")

@@ -1,0 +1,42 @@
+"""From a decision's rows to logits: the deep output of Bahdanau et al. 2015 (A.2.2) and a table tied to the embedding."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def maxout(rows: Tensor) -> Tensor:
+    """The larger of each pair of neighbours: (..., 2l) -> (..., l) (Goodfellow et al. 2013)."""
+    return rows.unflatten(-1, (-1, 2)).amax(dim=-1)
+
+
+class DeepOutput(nn.Module):
+    """t = maxout(L [parts]); the parts are the objects that the paper lets a decision see."""
+
+    def __init__(self, d_parts: int, d_model: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(d_parts, 2 * d_model)
+
+    def forward(self, *parts: Tensor) -> Tensor:
+        return maxout(self.linear(torch.cat(parts, dim=-1)))
+
+
+class TiedOutput(nn.Module):
+    """Logits from the embedding's own table: one parameter, two uses (0x0A.2)."""
+
+    def __init__(self, table: nn.Embedding) -> None:
+        super().__init__()
+        self.table = table
+        self.bias = nn.Parameter(torch.zeros(table.num_embeddings))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return F.linear(rows, self.table.weight, self.bias)
+
+
+def embedding(vocab_size: int, d_model: int) -> nn.Embedding:
+    """A table whose rows have about unit length, so that it serves as input and as output."""
+    table = nn.Embedding(vocab_size, d_model)
+    nn.init.normal_(table.weight, std=d_model**-0.5)
+    return table

@@ -1,0 +1,152 @@
+"""`train` and the tokenizer's making, as the command line calls them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from models.catalog import Entry
+from models.execution import checkpoints
+from models.interface import System
+from models.training.corpus import CREDIT, Pair, corpus_sha256, encode_pairs, load_pairs, story_pairs
+from models.training.tokenizer import Tokenizer, load_tokenizer, save_tokenizer, train_tokenizer
+from models.training.trainer import Meter, Recipe, Run, learning_rate, validate
+
+RUNS = Path("runs")
+STORY_SHARE = 0.1
+
+
+def make_tokenizer(corpus: Path) -> None:
+    """Train the joint vocabulary on the training part, story pairs included, and commit it under assets/."""
+    pairs = load_pairs(corpus, "train")
+    stories = story_pairs(int(len(pairs) * STORY_SHARE), seed=0)
+    save_tokenizer(
+        train_tokenizer(text for pair in [*pairs, *stories] for text in pair),
+        {
+            "command": "python -m models tokenizer --corpus DIR",
+            "kind": "byte-level BPE, English and French together, merges inside display words only",
+            "trained_on": f"{len(pairs)} training pairs of the corpus and {len(stories)} pairs of the story grammar",
+            "corpus_sha256": corpus_sha256(corpus),
+            "credit": CREDIT,
+        },
+    )
+
+
+def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int) -> Any:
+    """epoch -> training pairs: the corpus, and freshly generated story pairs, a tenth as many."""
+
+    def of(epoch: int) -> list[Pair]:
+        stories = story_pairs(int(len(corpus) * STORY_SHARE), seed + epoch)
+        return corpus + encode_pairs(stories, tokenizer)
+
+    return of
+
+
+def build(entry: Entry, vocab_size: int, dropout: float) -> System:
+    config = entry.config_class()(**{**entry.config, "vocab_size": vocab_size, "dropout": dropout})
+    return entry.system_class()(config)
+
+
+def start_from(system: System, other: Entry) -> list[str]:
+    """Copy every parameter of a trained system that has the same name and shape; returns what stayed new."""
+    trained, _ = checkpoints.load_system(other)
+    known, fresh = dict(trained.named_parameters()), []
+    for name, parameter in system.named_parameters():
+        if name in known and known[name].shape == parameter.shape:
+            parameter.data.copy_(known[name])
+        else:
+            fresh.append(name)
+    return fresh
+
+
+def train(
+    entry: Entry, corpus: Path, recipe: Recipe, *, dropout: float = 0.1, resume: bool = False, minutes: float = 1e9
+) -> dict[str, Any]:
+    """Train one system until its steps, an early stop, or the minutes of this session are over; returns provenance."""
+    tokenizer = load_tokenizer()
+    torch.manual_seed(recipe.seed)
+    system = build(entry, tokenizer.vocab_size, dropout)
+    fresh = start_from(system, _entry(entry.starts_from)) if entry.starts_from else []
+    pairs = epoch_pairs(encode_pairs(load_pairs(corpus, "train"), tokenizer), tokenizer, recipe.seed)
+    run = Run(system, pairs, recipe, RUNS / entry.slug)
+    if resume:
+        run.resume()
+    else:
+        log_file(entry).unlink(missing_ok=True)
+    provenance = {
+        "command": "python -m models " + shlex.join(sys.argv[1:]),
+        "seed": recipe.seed,
+        "corpus_sha256": corpus_sha256(corpus),
+        "story_share": STORY_SHARE,
+        "tokenizer_sha256": tokenizer.sha256,
+        "dropout": dropout,
+        "recipe": {k: v for k, v in vars(recipe).items() if k != "seed"},
+        "started_from": entry.starts_from,
+        "new_parameters": fresh,
+        "credit": CREDIT,
+        "licence": "Weights trained on Tatoeba text, CC BY 2.0 FR; give the credit with them.",
+    }
+    valid = encode_pairs(load_pairs(corpus, "valid")[:1500], tokenizer)
+    return _loop(entry, run, valid, provenance, minutes)
+
+
+def _entry(slug: str) -> Entry:
+    from models.catalog import entry
+
+    return entry(slug)
+
+
+def log_file(entry: Entry) -> Path:
+    path = checkpoints.CHECKPOINTS / entry.slug / "log.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _loop(entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any], minutes: float) -> dict[str, Any]:
+    recipe, started, before = run.recipe, time.perf_counter(), run.seconds
+    meter = Meter(started=started)
+    with tqdm(total=recipe.steps, initial=run.step, unit="step", mininterval=5) as bar, open(log_file(entry), "a") as log:
+        while run.step < recipe.steps and time.perf_counter() - started < minutes * 60 and run.stale < recipe.patience:
+            meter.add(run.advance())
+            bar.update()
+            run.seconds = before + time.perf_counter() - started
+            if run.step % 100 == 0:
+                bar.set_postfix(loss=f"{meter.loss / meter.updates:.3f}")
+                _write(log, meter.line(run.step, learning_rate(run.step, recipe), run.seconds))
+                meter = Meter(started=time.perf_counter())
+            if run.step % recipe.validate_every == 0 or run.step == recipe.steps:
+                _validate(entry, run, valid, provenance, log)
+                meter = Meter(started=time.perf_counter())
+    if run.step % recipe.validate_every and run.stale < recipe.patience and run.step < recipe.steps:
+        with open(log_file(entry), "a") as log:
+            _validate(entry, run, valid, provenance, log)
+    return provenance
+
+
+def _write(log: Any, line: dict[str, float]) -> None:
+    log.write(json.dumps(line) + "\n")
+    log.flush()
+
+
+def _validate(entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any], log: Any) -> None:
+    loss = validate(run.system, valid)
+    _write(log, {"step": run.step, "valid_loss": round(loss, 4), "seconds": round(run.seconds, 1)})
+    if loss < run.best:
+        run.best, run.stale = loss, 0
+        progress = {"steps": run.step, "epoch": run.epoch, "seconds": round(run.seconds), "valid_loss": round(loss, 4)}
+        checkpoints.save(entry, run.system, {**provenance, **progress})
+    else:
+        run.stale += 1
+    run.save()
+
+
+def recipe_from(base: Recipe, **changes: Any) -> Recipe:
+    return replace(base, **{k: v for k, v in changes.items() if v is not None})

@@ -45,8 +45,8 @@ class Ticket:
         """Called by the work itself: `share` of it is done, 0 to 1."""
         self.progress = min(max(share, 0.0), 1.0)
 
-    def ahead(self) -> int:
-        """How many pieces of work wait before this one; 0 once it runs."""
+    def ahead(self) -> int | None:
+        """How many pieces of work wait before this one; None once it runs."""
         return self._queue.ahead(self)
 
     def cancel(self) -> None:
@@ -97,10 +97,10 @@ class WorkQueue:
             ticket.cancel()
             place.empty()
 
-    def ahead(self, ticket: Ticket) -> int:
-        """Tickets before `ticket` in line."""
+    def ahead(self, ticket: Ticket) -> int | None:
+        """Tickets before `ticket` in line; None where it is in line no longer."""
         with self._lock:
-            return self._line.index(ticket) if ticket in self._line else 0
+            return self._line.index(ticket) if ticket in self._line else None
 
     def leave(self, ticket: Ticket) -> None:
         """Take `ticket` out of the line, if it still waits there."""
@@ -119,7 +119,7 @@ class WorkQueue:
         ticket.future.set_running_or_notify_cancel()
         try:
             ticket.future.set_result(fn(*args, **keywords))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
             ticket.future.set_exception(error)
 
 
@@ -129,5 +129,5 @@ def queue() -> WorkQueue:
     return WorkQueue()
 
 
-def _status(label: str, ahead: int) -> str:
-    return f"{label} ({ahead} before you)" if ahead else label
+def _status(label: str, ahead: int | None) -> str:
+    return label if ahead is None else f"{label} (waiting for a free worker, {ahead} before you)"

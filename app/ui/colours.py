@@ -2,7 +2,7 @@
 
 Pages and components use the CSS variables (`var(--se-source)`, `var(--se-seq-4)`, ...): they are defined once for the
 document, follow the theme by CSS `light-dark()` and are inherited into the shadow roots of components. Each is
-registered as a colour, so `getComputedStyle(element).getPropertyValue("--se-source")` gives a plain `rgb()` to a canvas.
+registered as a colour, so `getComputedStyle(element).getPropertyValue("--se-source")` gives a canvas plain `rgb()`.
 Figures (Plotly, Altair) take the hex values as arguments: `colours.sequential("dark")`.
 
 The scales are monotone in lightness, and no distinction rests on red against green: every check also carries a sign.

@@ -30,7 +30,7 @@ def guarded(panel: str) -> Iterator[None]:
     """Run a panel's body; on an error show one sentence in its place instead of a traceback."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the one place where a page is kept alive
         sentence = getattr(error, "sentence", None)
         if isinstance(sentence, str):
             st.warning(escape(sentence), icon=":material/info:")

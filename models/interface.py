@@ -157,6 +157,10 @@ class System(nn.Module):
         """Source weights of a trace, (B, T, S) or (B, S) for one step; None where the system has none."""
         return None
 
+    def sequential_steps(self, length: int) -> int:
+        """Row updates of `read` on a source of `length` rows that must wait for each other: the longest chain."""
+        raise NotImplementedError
+
     def source_table(self) -> nn.Embedding:
         """The embedding that source ids are looked up in."""
         raise NotImplementedError

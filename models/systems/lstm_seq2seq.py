@@ -134,5 +134,8 @@ class LSTMSeq2Seq(System):
     def output_table(self) -> tuple[Tensor, Tensor]:
         return self.embedding.weight, self.output.bias
 
+    def sequential_steps(self, length: int) -> int:
+        return length + self.config.n_layers - 1  # a layer starts one row after the layer below
+
     def source_table(self) -> nn.Embedding:
         return self.embedding

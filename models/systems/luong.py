@@ -206,5 +206,8 @@ class Luong(System):
     def alignment(self, trace: Trace | StepTrace) -> Tensor:
         return (trace.decoder if isinstance(trace, Trace) else trace).attention.weights
 
+    def sequential_steps(self, length: int) -> int:
+        return length + self.config.n_layers - 1  # a layer starts one row after the layer below
+
     def source_table(self) -> nn.Embedding:
         return self.embedding

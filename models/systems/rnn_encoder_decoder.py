@@ -116,5 +116,8 @@ class RNNEncoderDecoder(System):
     def output_table(self) -> tuple[Tensor, Tensor]:
         return self.embedding.weight, self.output.bias
 
+    def sequential_steps(self, length: int) -> int:
+        return length
+
     def source_table(self) -> nn.Embedding:
         return self.embedding

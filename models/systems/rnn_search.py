@@ -152,5 +152,8 @@ class RNNSearch(System):
     def alignment(self, trace: Trace | StepTrace) -> Tensor:
         return (trace.decoder if isinstance(trace, Trace) else trace).attention.weights
 
+    def sequential_steps(self, length: int) -> int:
+        return length  # the two directions run beside each other
+
     def source_table(self) -> nn.Embedding:
         return self.embedding

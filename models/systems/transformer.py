@@ -197,5 +197,8 @@ class Transformer(System):
         rows = weights.mean(dim=1) if head is None else weights[:, head]
         return rows[:, 0] if isinstance(trace, StepTrace) else rows
 
+    def sequential_steps(self, length: int) -> int:
+        return self.config.n_layers  # every row of a layer at once
+
     def source_table(self) -> nn.Embedding:
         return self.embedding

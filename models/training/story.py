@@ -28,7 +28,8 @@ class StoryPair:
     """A sentence pair. Links are (English, French) positions among `word_texts` of each side.
 
     `distance` counts the English units strictly between the quality and the verb of the decision, in either
-    order; it is None where the sentence has only one of them.
+    order, without the negation itself, so that it is the same for both members of a minimal pair. It is None
+    where the sentence has only one of the two.
     """
 
     english: str
@@ -43,10 +44,15 @@ def _realise(plan: Plan, negated: str | None) -> StoryPair:
     draft = text.Draft(plan.contracted)
     french = text.spell(_sentence(draft, plan, negated))
     links = frozenset((e, f) for f, (_, linked) in enumerate(french) for e in linked)
-    both = draft.quality is not None and draft.deed is not None
-    distance = abs(draft.quality - draft.deed) - 1 if both else None  # type: ignore[operator]
     sentences = text.write_english(draft.english), text.write_french(french)
-    return StoryPair(*sentences, links, negated is not None, distance, plan.combinations)
+    return StoryPair(*sentences, links, negated is not None, _distance(draft), plan.combinations)
+
+
+def _distance(draft: text.Draft) -> int | None:
+    if draft.quality is None or draft.deed is None:
+        return None
+    first, last = sorted((draft.quality, draft.deed))
+    return sum(word not in ("not", "n't") for word in draft.english[first + 1 : last])
 
 
 def _sentence(draft: text.Draft, plan: Plan, negated: str | None) -> text.French:
@@ -135,7 +141,7 @@ def minimal_pairs(
 ) -> list[tuple[StoryPair, StoryPair]]:
     """Return distinct (affirmative, negative) pairs that differ only in the negation of the assessment.
 
-    Both members of a pair carry the distance between assessment and decision; `distance` keeps one distance only.
+    `distance` keeps the pairs in which assessment and decision are so many English units apart.
     """
     random = Random(f"minimal/{split}/{seed}")
     author, found, tries = Author(split, random), dict[str, tuple[StoryPair, StoryPair]](), 0

@@ -1,0 +1,72 @@
+"""Greedy decoding over the one-step interface: take the largest probability, keep the state, repeat (0x01B).
+
+Each decision sees only `state` and the token before it. A greedy sequence is not the most probable sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from models.interface import Read, Rows, System
+from models.training.tokenizer import BOS, EOS
+
+Ended = Literal["eos", "length"]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """tokens of one request with EOS when it ended there; one trace and one (V,) logits row a decision."""
+
+    tokens: list[int]
+    ended: Ended
+    logits: Tensor
+    traces: list[Any]
+
+
+@torch.inference_mode()
+def greedy(
+    system: System,
+    state: Any,
+    max_length: int = 64,
+    *,
+    prefix: Sequence[int] = (),
+    read: Callable[[int], Read | None] = lambda t: None,
+) -> Decoded:
+    """Decode one request from its first state.
+
+    prefix: tokens supplied instead of decided (a forced beginning, or a whole forced target with its EOS);
+    read(t): an intervention on the read of decision t. At most max_length decisions, EOS among them.
+    """
+    token, tokens, logits, traces = BOS, [], [], []
+    device = next(system.parameters()).device
+    while len(tokens) < max_length and (not tokens or tokens[-1] != EOS):
+        stepped = system.step(state, torch.tensor([token], device=device), read=read(len(tokens)))
+        state, t = stepped.state, len(tokens)
+        token = prefix[t] if t < len(prefix) else int(stepped.logits[0].argmax())
+        tokens.append(token)
+        logits.append(stepped.logits[0])
+        traces.append(stepped.trace)
+    return Decoded(tokens, "eos" if tokens[-1] == EOS else "length", torch.stack(logits), traces)
+
+
+@torch.inference_mode()
+def greedy_batch(system: System, source: Rows, max_length: int = 64) -> list[list[int]]:
+    """Greedy tokens of every request of a batch, each without its EOS."""
+    state = system.read(source)
+    count = source.ids.shape[0]
+    token = torch.full((count,), BOS, device=source.ids.device)
+    done = torch.zeros(count, dtype=torch.bool, device=source.ids.device)
+    columns: list[Tensor] = []
+    while len(columns) < max_length and not bool(done.all()):
+        stepped = system.step(state, token)
+        state, token = stepped.state, stepped.logits.argmax(dim=-1)
+        token = token.masked_fill(done, EOS)
+        done = done | (token == EOS)
+        columns.append(token)
+    rows = torch.stack(columns, dim=1).tolist()
+    return [row[: row.index(EOS)] if EOS in row else row for row in rows]

@@ -1,0 +1,166 @@
+"""The Python interface: load a trained system, translate a sentence, score a translation."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from models.catalog import Entry, entry
+from models.decoding.beam import beam_search
+from models.decoding.greedy import Ended, greedy
+from models.execution.checkpoints import CheckpointError, load_system, read_manifest
+from models.execution.device import device, device_name
+from models.interface import Rows, Scored, System
+from models.training.corpus import source_rows
+from models.training.tokenizer import BOS, EOS, Tokenizer, Word, load_tokenizer
+
+MAX_SOURCE, MAX_TARGET, MAX_BEAM = 127, 128, 16
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translation. log_probs has one entry a target token, EOS included when the text ended with it;
+    alignment (target x source, both with their EOS) is the system's weights, or None where it has none."""
+
+    text: str
+    source_tokens: list[str]
+    target_tokens: list[str]
+    log_probs: list[float]
+    ended: Ended
+    alignment: list[list[float]] | None
+    source_ids: list[int]
+    target_ids: list[int]
+    source_words: list[Word]
+    target_words: list[Word]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)[:6]}
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """log p(target | source), token by token with EOS (0x01A), and the sum."""
+
+    source_tokens: list[str]
+    target_tokens: list[str]
+    log_probs: list[float]
+    total: float
+    alignment: list[list[float]] | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A trained system with its tokenizer. Shared by all sessions: never change what it holds."""
+
+    entry: Entry
+    system: System
+    tokenizer: Tokenizer
+    provenance: dict[str, Any]
+
+    def encode_source(self, text: str) -> list[int]:
+        """Piece ids with EOS. Raises ValueError with a sentence for empty or too long text."""
+        if not text.strip():
+            raise ValueError("There is no sentence to translate. Type an English sentence.")
+        ids = self.tokenizer.encode(text)
+        if len(ids) > MAX_SOURCE:
+            raise ValueError(f"This sentence has {len(ids)} pieces; at most {MAX_SOURCE} fit. Shorten it.")
+        return [*ids, EOS]
+
+    def rows(self, source_ids: list[int]) -> Rows:
+        """One request on this process's device, from ids with EOS."""
+        rows = source_rows([source_ids[:-1]])
+        return Rows(rows.ids.to(device()), rows.valid.to(device()))
+
+    def translate(self, text: str, beam: int = 1, max_length: int = 64) -> Translation:
+        """Greedy (beam 1) or beam translation. Raises ValueError with a sentence for input out of bounds."""
+        if not 1 <= beam <= MAX_BEAM:
+            raise ValueError(f"The beam must be between 1 and {MAX_BEAM}.")
+        if not 1 <= max_length <= MAX_TARGET:
+            raise ValueError(f"The maximum length must be between 1 and {MAX_TARGET}.")
+        source = self.encode_source(text)
+        return self.describe(source, *self._decode(source, beam, max_length))
+
+    @torch.inference_mode()
+    def _decode(self, source: list[int], beam: int, max_length: int) -> tuple[list[int], Ended]:
+        rows = self.rows(source)
+        if beam == 1:
+            found = greedy(self.system, self.system.read(rows), max_length)
+            return found.tokens, found.ended
+        best = beam_search(self.system, rows, beam, max_length)[0][0]
+        return [*best.tokens, EOS] if best.finished else best.tokens, "eos" if best.finished else "length"
+
+    def describe(self, source: list[int], target: list[int], ended: Ended) -> Translation:
+        """A translation from its ids: probabilities and weights come from one teacher-forced pass."""
+        scored, log_probs = self.forced(source, target)
+        weights = self.system.alignment(scored.trace)
+        return Translation(
+            text=self.tokenizer.decode(target),
+            source_tokens=self.tokenizer.pieces(source),
+            target_tokens=self.tokenizer.pieces(target),
+            log_probs=log_probs.tolist(),
+            ended=ended,
+            alignment=None if weights is None else weights[0].tolist(),
+            source_ids=source,
+            target_ids=target,
+            source_words=self.tokenizer.words(source),
+            target_words=self.tokenizer.words(target),
+        )
+
+    @torch.inference_mode()
+    def forced(self, source: list[int], target: list[int]) -> tuple[Scored, Tensor]:
+        """Teacher-forced pass over target ids: the scored rows, and log p of each target token (T,)."""
+        target_in = torch.tensor([[BOS, *target[:-1]]], device=device())
+        scored = self.system.score(self.rows(source), target_in)
+        chosen = torch.tensor(target, device=device()).unsqueeze(-1)
+        return scored, torch.log_softmax(scored.logits[0], dim=-1).gather(-1, chosen).squeeze(-1)
+
+    def score(self, source: str, target: str) -> Scoring:
+        """log p(target EOS | source). Raises ValueError with a sentence for input out of bounds."""
+        ids = self.tokenizer.encode(target) if target else []
+        if len(ids) >= MAX_TARGET:
+            raise ValueError(f"This translation has {len(ids)} pieces; at most {MAX_TARGET - 1} fit. Shorten it.")
+        told = self.describe(self.encode_source(source), [*ids, EOS], "eos")
+        return Scoring(told.source_tokens, told.target_tokens, told.log_probs, sum(told.log_probs), told.alignment)
+
+
+_lock = threading.Lock()
+
+
+@functools.cache
+def _load(slug: str) -> Translator:
+    item, tokenizer = entry(slug), load_tokenizer()
+    system, facts = load_system(item)
+    if facts["tokenizer_sha256"] != tokenizer.sha256:
+        raise CheckpointError(slug, f"{item.title} was trained with another vocabulary than the one in assets/tokenizer.")
+    return Translator(item, system, tokenizer, facts)
+
+
+def load_translator(slug: str) -> Translator:
+    """Load once a process, one system at a time."""
+    with _lock:
+        return _load(slug)
+
+
+def describe(item: Entry) -> dict[str, Any]:
+    """The facts of one system for `list`: from the catalog and the manifest, nothing is loaded."""
+    facts = read_manifest().get(item.slug, {})
+    return {
+        "slug": item.slug,
+        "title": item.title,
+        "family": item.family,
+        "paper": item.paper,
+        "year": item.year,
+        "task": item.task,
+        "parameters": facts.get("parameters"),
+        "device": device_name(),
+        "sha256": facts.get("weights_sha256"),
+        "metrics": facts.get("metrics"),
+    }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import streamlit as st
+from streamlit.components.v2 import component
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
@@ -28,4 +28,4 @@ def script(*names: str) -> str:
 def register(name: str, scripts: tuple[str, ...], styles: tuple[str, ...] = ()) -> ComponentRenderer:
     """Register the component `name` with Streamlit and return the function that mounts it."""
     css = "\n".join((FOLDER / sheet).read_text(encoding="utf-8") for sheet in ("style.css", *styles))
-    return st.components.v2.component(f"sequence_explorer.{name}", css=css, js=script(*scripts))
+    return component(f"sequence_explorer.{name}", css=css, js=script(*scripts))

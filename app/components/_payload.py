@@ -46,7 +46,7 @@ def _base64(array: np.ndarray) -> str:
     return base64.b64encode(array.tobytes()).decode("ascii")
 
 
-def matrix(name: str, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def matrix(name: str, values: np.ndarray | Sequence[bool], shape: tuple[int, ...]) -> np.ndarray:
     """`values` as an array; ValueError unless it has `shape`."""
     array = np.asarray(values)
     if array.shape != shape:

@@ -29,7 +29,7 @@ def heatmap(
     mask: np.ndarray | None = None,
     gold: np.ndarray | None = None,
     changed: np.ndarray | None = None,
-    changed_rows: np.ndarray | None = None,
+    changed_rows: np.ndarray | Sequence[bool] | None = None,
     selected: Selection | None = None,
     select: Literal["cell", "row", "none"] = "cell",
     on_select: Callable[[Selection | None], None] | None = None,
@@ -81,7 +81,7 @@ def _marks(
     mask: np.ndarray | None,
     gold: np.ndarray | None,
     changed: np.ndarray | None,
-    changed_rows: np.ndarray | None,
+    changed_rows: np.ndarray | Sequence[bool] | None,
 ) -> dict[str, Any]:
     links = None if gold is None else matrix("gold", gold, shape)
     return {

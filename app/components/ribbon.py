@@ -22,7 +22,7 @@ def ribbon(
     title: str = "",
     group: str | None = None,
     source_group: str | None = None,
-    changed_rows: np.ndarray | None = None,
+    changed_rows: np.ndarray | Sequence[bool] | None = None,
     value: str = "weight",
     least: float = 0.02,
     version: str | None = None,

@@ -36,7 +36,7 @@ def alignment(rng: np.random.Generator) -> None:
     gold = np.zeros(weights.shape, dtype=int)
     gold[np.arange(len(PEAKS)), PEAKS] = 2
     gold[2, 2] = gold[4, 2] = 1
-    changed = np.abs(weights - peaked(rng, PEAKS, len(SOURCE), 2)) > 0.3
+    changed: np.ndarray = np.abs(weights - peaked(rng, PEAKS, len(SOURCE), 2)) > 0.3
     columns = st.columns(2)
     with columns[0]:
         chosen = heatmap(
@@ -47,10 +47,16 @@ def alignment(rng: np.random.Generator) -> None:
     with columns[1]:
         heatmap(
             peaked(rng, PEAKS, len(SOURCE), 3), TARGET, SOURCE, key="second", title="Luong general", group="pair",
-            changed=changed, changed_rows=changed.any(axis=1), selected=Selection(4), select="row",
+            changed=changed, changed_rows=[bool(row.any()) for row in changed], selected=Selection(4), select="row",
         )  # fmt: skip
     ribbon(
-        weights, TARGET, SOURCE, key="ribbon", title="Ribbon", group="pair", changed_rows=changed.any(axis=1)
+        weights,
+        TARGET,
+        SOURCE,
+        key="ribbon",
+        title="Ribbon",
+        group="pair",
+        changed_rows=[bool(row.any()) for row in changed],
     )
     logs = np.log(rng.beta(6, 1.5, size=10))
     pieces = ["Le", "rapport", "n'", "était", "pas", "con", "vain", "cant", ".", "EOS"]
@@ -132,6 +138,8 @@ def shapes(rng: np.random.Generator) -> None:
 
 
 st.set_page_config(page_title="Component gallery", layout="wide")
+st.session_state.runs = st.session_state.get("runs", 0) + 1
+st.write(f"runs: {st.session_state.runs}")
 seed = st.number_input("Seed", value=1, step=1)
 rng = np.random.default_rng(int(seed))
 st.header("Alignment")

@@ -93,10 +93,12 @@ class Server:
 
 
 @contextmanager
-def serve(log: Path, *, environment: dict[str, str] | None = None, wait: float = 90) -> Iterator[Server]:
-    """Start the app on a free port, as `make run` does, and stop it afterwards."""
+def serve(
+    log: Path, *, script: str = "app/main.py", environment: dict[str, str] | None = None, wait: float = 90
+) -> Iterator[Server]:
+    """Start the app (or another script) on a free port, as `make run` does, and stop it afterwards."""
     port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as sink:
         process = subprocess.Popen(
             command,

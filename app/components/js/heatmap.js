@@ -47,6 +47,7 @@ class Heatmap {
       this.commit = data.commit;
       this.chosen = data.selected;
     }
+    this.frame.root.dataset.selected = this.chosen || "";
     this.cursor = [Math.min(this.cursor[0], this.T - 1), Math.min(this.cursor[1], this.S - 1)];
     if (this.point && (this.point[0] >= this.T || this.point[1] >= this.S)) this.point = null;
     this.frame.title(data.title);
@@ -77,7 +78,7 @@ class Heatmap {
     const font = theme.mono;
     const small = width < 520;
     const leftLimit = Math.max(56, Math.min(small ? 92 : 150, width * 0.3));
-    const marks = this.changed_rows ? 12 : 0;
+    const marks = this.changed_rows ? 14 : 0;
     const rowWidth = Math.max(...this.rows.map((w) => measure(w, LABEL, font, 600)));
     const left = Math.ceil(Math.min(rowWidth, leftLimit)) + GAP + marks + 2;
     let right = 2;
@@ -95,6 +96,7 @@ class Heatmap {
     box.height = box.top + box.ch * this.T + 3;
     box.rowText = this.rows.map((w) => shorten(w, leftLimit, box.rowSize, font, 600));
     this.box = box;
+    this.hatch = this.hatchPath();
   }
 
   // Level where every label fits its cell; otherwise at the flattest angle that keeps neighbours apart.
@@ -148,24 +150,31 @@ class Heatmap {
     const gap = cw < 20 ? 1 : 2;
     const digits = this.digits();
     const size = Math.min(12, cw / 3, ch * 0.55);
-    const hatch = [];
     for (let i = 0; i < this.T; i++)
       for (let j = 0; j < this.S; j++) {
         const k = i * this.S + j;
         const [x, y] = this.place(i, j);
         const masked = this.mask && this.mask[k];
         const shade = this.shade(this.weights[k]);
-        const radius = surface instanceof SvgSurface || this.T * this.S <= 900 ? Math.min(2.5, cw / 10) : 0;
+        const radius = surface instanceof SvgSurface || this.T * this.S <= 400 ? Math.min(2.5, cw / 10) : 0;
         surface.rect(x, y, cw - gap, ch - gap, { fill: masked ? surface.theme.mask : scale.colours[shade], radius });
-        if (masked) hatch.push(hatching(x, y, cw - gap, ch - gap));
-        else if (digits && this.printed(i, j)) {
+        if (!masked && digits && this.printed(i, j)) {
           const text = this.number(this.weights[k], digits);
           surface.text(x + (cw - gap) / 2, y + (ch - gap) / 2 + size * 0.36, text, {
             fill: scale.ink[shade], size, font: surface.theme.sans, align: "center",
           });
         }
       }
-    if (hatch.length) surface.path(hatch.join(""), { stroke: surface.theme.maskLine, line: 1 });
+    if (this.hatch) surface.path(this.hatch, { stroke: surface.theme.maskLine, line: 1 });
+  }
+
+  // One path for all masked cells; its text is long, so it is built once a layout.
+  hatchPath() {
+    const { cw, ch } = this.box;
+    const gap = cw < 20 ? 1 : 2;
+    const masked = [...(this.mask || [])].flatMap((on, k) => (on ? [k] : []));
+    const place = (k) => this.place(Math.floor(k / this.S), k % this.S);
+    return masked.map((k) => hatching(...place(k), cw - gap, ch - gap)).join("");
   }
 
   digits() {
@@ -184,6 +193,7 @@ class Heatmap {
   }
 
   paintMarks(surface) {
+    if (!this.sure && !this.possible && !this.changed) return;
     const { theme } = surface;
     const { cw, ch } = this.box;
     const gap = cw < 20 ? 1 : 2;
@@ -233,7 +243,8 @@ class Heatmap {
       surface.text(left - GAP, y + rowSize * 0.34, rowText[i], {
         fill: colour, size: rowSize, font: theme.mono, weight: strong ? 600 : 400, align: "right", alpha: faint ? 0.75 : 1,
       });
-      if (this.changed_rows?.[i]) surface.path(diamond(6, y, 4), { fill: theme.change });
+      const beside = left - GAP - 9 - measure(rowText[i], rowSize, theme.mono, strong ? 600 : 400);
+      if (this.changed_rows?.[i]) surface.path(diamond(beside, y, 4), { fill: theme.change });
     }
   }
 

@@ -74,6 +74,7 @@ Object.assign(Heatmap.prototype, {
     if (select === "none") return;
     const next = [i, select === "row" ? -1 : j];
     this.chosen = String(next) === String(this.chosen) ? null : next;
+    this.frame.root.dataset.selected = this.chosen || "";
     this.commit += 1;
     this.screen.schedule();
     this.frame.announce(this.chosen ? `Selected ${this.sentence(this.chosen)}` : "Selection cleared");

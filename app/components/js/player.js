@@ -1,7 +1,7 @@
 // Step player: one decoder step after another, in the order in which its values are computed.
 // A stage with inputs is executed; one without is given. "H" is the row of source annotations on top.
 
-const BOX = { width: 104, height: 70, gap: 34, drop: 46 };
+const BOX = { widest: 118, least: 100, height: 84, gap: 14, drop: 46 };
 const AXIS = { bars: 36, square: 9 };
 const ROW = 26;
 
@@ -62,7 +62,7 @@ class Player {
     this.axis = { ...axis, slot, x: needed < width ? (width - needed) / 2 : 0 };
     const base = axis.top + AXIS.bars + AXIS.square;
     const rows = this.layBoxes(width, base + BOX.drop);
-    this.layOutput(width, base + BOX.drop + rows + 36, font);
+    this.layOutput(width, base + BOX.drop + rows + 14, font);
     this.box = { width: full, height: this.lines[this.lines.length - 1].y + ROW + 4 };
   }
 
@@ -79,16 +79,18 @@ class Player {
 
   layBoxes(width, top) {
     const count = this.stages.length;
-    const across = Math.max(2, Math.min(count, Math.floor((width + BOX.gap) / (BOX.width + BOX.gap))));
+    const across = Math.max(2, Math.min(count, Math.floor((width + BOX.gap) / (BOX.least + BOX.gap))));
     const columns = Math.ceil(count / Math.ceil(count / across));
-    const gap = Math.min(64, (width - columns * BOX.width) / Math.max(1, columns - 1));
-    const left = (width - columns * BOX.width - (columns - 1) * gap) / 2;
-    const pitch = BOX.height + 64;
+    const wide = Math.min(BOX.widest, (width - 2 - (columns - 1) * BOX.gap) / columns);
+    const gap = Math.min(64, (width - 2 - columns * wide) / Math.max(1, columns - 1));
+    const left = (width - columns * wide - (columns - 1) * gap) / 2;
+    this.wide = wide;
+    const pitch = BOX.height + 48;
     this.places = this.stages.map((_, k) => {
       const [row, column] = [Math.floor(k / columns), k % columns];
-      return { x: left + column * (BOX.width + gap), y: top + row * pitch, row, column };
+      return { x: left + column * (wide + gap), y: top + row * pitch, row, column };
     });
-    return Math.ceil(count / columns) * pitch - 28;
+    return Math.ceil(count / columns) * pitch - 20;
   }
 
   // The output, wrapped: [{x, y, text, width}], one a token.
@@ -200,7 +202,7 @@ class Player {
     for (let j = 0; j < this.S; j++) {
       const weight = mixed ? this.weights[this.step * this.S + j] : 0.12;
       if (mixed && weight < 0.005) continue;
-      const [from, to] = [this.slotX(j) - offset, x + BOX.width / 2];
+      const [from, to] = [this.slotX(j) - offset, x + this.wide / 2];
       const bend = (y - y0) * 0.55;
       surface.path(`M${round(from)} ${y0}C${round(from)} ${round(y0 + bend)} ${round(to)} ${round(y - bend)} ${round(to)} ${round(y)}`, {
         line: 1 + 7 * weight, alpha: (0.3 + 0.6 * weight) * this.shown, fade: [y0, theme.source, y, theme[stage.role]],
@@ -211,10 +213,10 @@ class Player {
   // Next to each other: straight; further apart in a row: below the boxes; other rows: from bottom to top.
   route(a, b) {
     const [p, q] = [this.places[a], this.places[b]];
-    const [pm, qm] = [p.x + BOX.width / 2, q.x + BOX.width / 2];
+    const [pm, qm] = [p.x + this.wide / 2, q.x + this.wide / 2];
     if (p.row === q.row && q.column === p.column + 1) {
       const y = p.y + BOX.height / 2;
-      return { path: `M${round(p.x + BOX.width)} ${y}H${round(q.x - 7)}`, tip: `M${round(q.x - 1)} ${y}l-8 -4.5v9Z` };
+      return { path: `M${round(p.x + this.wide)} ${y}H${round(q.x - 7)}`, tip: `M${round(q.x - 1)} ${y}l-8 -4.5v9Z` };
     }
     if (p.row === q.row) {
       const y = p.y + BOX.height;
@@ -222,7 +224,8 @@ class Player {
       return { path, tip: `M${round(qm - 12)} ${y + 1}l-4.5 8h9Z` };
     }
     const [y0, y1] = [p.y + BOX.height, q.y];
-    const path = `M${round(pm)} ${y0}C${round(pm)} ${y0 + 40} ${round(qm)} ${y1 - 44} ${round(qm)} ${y1 - 7}`;
+    const bend = Math.min(40, y1 - y0);
+    const path = `M${round(pm)} ${y0}C${round(pm)} ${y0 + bend} ${round(qm)} ${y1 - bend} ${round(qm)} ${y1 - 7}`;
     return { path, tip: `M${round(qm)} ${y1 - 1}l-4.5 -8h9Z` };
   }
 
@@ -238,38 +241,39 @@ class Player {
     const { x, y } = this.places[k];
     const [running, done] = [k === this.stage, this.done(k)];
     const colour = theme[stage.role];
-    surface.rect(x, y, BOX.width, BOX.height, { fill: theme.bg, radius: 8 });
-    if (running) surface.rect(x, y, BOX.width, BOX.height, { fill: colour, radius: 8, alpha: 0.1 });
-    surface.rect(x, y, BOX.width, BOX.height, {
+    surface.rect(x, y, this.wide, BOX.height, { fill: theme.bg, radius: 8 });
+    if (running) surface.rect(x, y, this.wide, BOX.height, { fill: colour, radius: 8, alpha: 0.1 });
+    surface.rect(x, y, this.wide, BOX.height, {
       stroke: done ? colour : theme.line, line: running ? 2.5 : 1.25, radius: 8, dash: done ? undefined : [4, 4],
     });
     formula(surface, x + 9, y + 20, stage.symbol, { fill: done ? colour : theme.muted, size: 16, font: theme.sans, weight: 600 });
     if (stage.shape) {
-      surface.text(x + BOX.width - 8, y + 17, stage.shape, { fill: theme.muted, size: 10.5, font: theme.sans, align: "right" });
+      surface.text(x + this.wide - 8, y + 17, stage.shape, { fill: theme.muted, size: 10.5, font: theme.sans, align: "right" });
     }
     if (done) this.paintInside(surface, stage, x, y);
-    surface.text(x + BOX.width / 2, y + BOX.height + 14, shorten(stage.label, BOX.width + 26, 11.5, theme.sans), {
-      fill: running ? theme.ink : theme.muted, size: 11.5, font: theme.sans, align: "center", weight: running ? 600 : 400,
+    const size = measure(stage.label, 11.5, theme.sans) <= this.wide - 8 ? 11.5 : 10.5;
+    surface.text(x + this.wide / 2, y + BOX.height - 9, shorten(stage.label, this.wide - 8, size, theme.sans), {
+      fill: running ? theme.ink : theme.muted, size, font: theme.sans, align: "center",
     });
   }
 
   paintInside(surface, stage, x, y) {
     const { theme } = surface;
     if (stage.kind === "token") {
-      const word = shorten(this.target[this.step], BOX.width - 16, 14, theme.mono, 600);
+      const word = shorten(this.target[this.step], this.wide - 16, 14, theme.mono, 600);
       const p = Math.exp(this.data.log_probs[this.step]);
-      surface.text(x + BOX.width / 2, y + 43, word, { fill: theme.target, size: 14, font: theme.mono, weight: 600, align: "center" });
-      surface.rect(x + 10, y + 54, BOX.width - 20, 5, { fill: theme.line, radius: 2.5 });
-      surface.rect(x + 10, y + 54, (BOX.width - 20) * p, 5, { fill: theme.decision, radius: Math.min(2.5, 42 * p) });
+      surface.text(x + this.wide / 2, y + 44, word, { fill: theme.target, size: 14, font: theme.mono, weight: 600, align: "center" });
+      surface.rect(x + 10, y + 53, this.wide - 20, 5, { fill: theme.line, radius: 2.5 });
+      surface.rect(x + 10, y + 53, (this.wide - 20) * p, 5, { fill: theme.decision, radius: Math.min(2.5, 42 * p) });
       return;
     }
     const values = this.inside(stage);
     if (!values || !values.length) return;
     const most = Math.max(1e-9, ...values.all.map(Math.abs));
     const signed = values.row.some((v) => v < 0);
-    const middle = signed ? y + 45 : y + 60;
+    const middle = signed ? y + 45 : y + 61;
     const reach = signed ? 15 : 30;
-    const pitch = (BOX.width - 18) / values.row.length;
+    const pitch = (this.wide - 18) / values.row.length;
     values.row.forEach((v, n) => {
       const height = Math.max(0.75, (Math.abs(v) / most) * reach);
       surface.rect(x + 9 + n * pitch, v < 0 ? middle : middle - height, Math.max(1, pitch - 1), height, { fill: theme[stage.role], alpha: 0.75 });

@@ -147,7 +147,7 @@ Object.assign(Player.prototype, {
     const inside = (p, w, h) => x >= p.x && x < p.x + w && y >= p.y && y < p.y + h;
     const token = this.lines.findIndex((line) => inside(line, line.width, ROW));
     if (token >= 0) return { token };
-    const stage = this.places.findIndex((place) => inside(place, BOX.width, BOX.height));
+    const stage = this.places.findIndex((place) => inside(place, this.wide, BOX.height));
     if (stage >= 0) return { stage };
     const column = Math.floor((x + this.screen.offset - this.axis.x) / this.axis.slot);
     const onAxis = y < this.axis.top + AXIS.bars + AXIS.square + 6 && column >= 0 && column < this.S;

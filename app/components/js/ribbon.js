@@ -1,7 +1,7 @@
 // Ribbon: source tokens above, target tokens below, an arc for each weight.
 
-const SIZE = 14;
-const SLOT = 18;
+// [letter size, room between tokens], tried in this order until a sentence fits
+const FITS = [[14, 18], [13, 15], [12, 12], [11, 9]];
 
 class Ribbon {
   constructor(frame) {
@@ -39,14 +39,12 @@ class Ribbon {
   lay(width) {
     const font = readTheme(this.frame.root).mono;
     const limit = 150;
-    let size = SIZE;
-    let rows;
-    let natural;
-    for (; ; size -= 1) {
+    let [rows, natural, size] = [[], 0, 0];
+    for (const [letter, room] of FITS) {
+      size = letter;
       rows = this.words.map((list) => list.map((w) => shorten(w, limit, size, font, 600)));
-      const sums = rows.map((list) => list.reduce((sum, w) => sum + measure(w, size, font, 600) + SLOT, 0));
-      natural = Math.max(...sums);
-      if (natural <= width || size <= 11) break;
+      natural = Math.max(...rows.map((list) => list.reduce((sum, w) => sum + measure(w, size, font, 600) + room, 0)));
+      if (natural <= width) break;
     }
     const total = natural > width ? natural : Math.min(width, natural * 1.6);
     const height = Math.max(120, Math.min(190, total * 0.24));

@@ -40,7 +40,8 @@ class StoryPair:
     combinations: frozenset[Combination]
 
 
-def _realise(plan: Plan, negated: str | None) -> StoryPair:
+def realise(plan: Plan, negated: str | None) -> StoryPair:
+    """Write a plan in both languages, with `negated` ("assessment", "decision" or None) in place of its own."""
     draft = text.Draft(plan.contracted)
     french = text.spell(_sentence(draft, plan, negated))
     links = frozenset((e, f) for f, (_, linked) in enumerate(french) for e in linked)
@@ -127,7 +128,7 @@ def generate(split: Split, count: int, seed: int) -> list[StoryPair]:
     while len(found) < count:
         shape = random.choices(shapes, weights)[0]
         negated = _negated_part(random, shape)
-        pair = _realise(author.plan(shape, negated, random.choice((0, 0, 1, 1, 2, 3))), negated)
+        pair = realise(author.plan(shape, negated, random.choice((0, 0, 1, 1, 2, 3))), negated)
         if _short(pair):
             found.setdefault(pair.english, pair)
         tries += 1
@@ -148,7 +149,7 @@ def minimal_pairs(
     shapes = [*JOINED, *JOINED, *OPENERS]
     while len(found) < count:
         plan = author.plan(random.choice(shapes), None, random.randrange(4))
-        pair = _realise(plan, None), _realise(plan, "assessment")
+        pair = realise(plan, None), realise(plan, "assessment")
         if all(map(_short, pair)) and distance in (None, pair[1].distance):
             found.setdefault(pair[0].english, pair)
         tries += 1

@@ -220,9 +220,10 @@ class Author:
         self.used.add(_named(agent, verb, thing))
         if asked:
             return text.Decision(self.agent(agent), verb, self.noun(thing))
-        subject = self.agent(agent)
         if isinstance(agent, Noun) and self._chance(0.15):
             subject = self.busy_agent(agent)
+        else:
+            subject = self.agent(agent)
         manner = self.random.choice(MANNERS) if not negated and self._chance(0.12) else None
         if form and thing is about:
             return text.Decision(subject, verb, form, manner)

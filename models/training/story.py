@@ -104,7 +104,8 @@ def _sign(draft: text.Draft, sign: str) -> text.French:
 
 
 def _short(pair: StoryPair) -> bool:
-    return max(len(word_texts(pair.english)), len(word_texts(pair.french))) <= MAX_UNITS
+    """The last units of both sides, the signs, are linked: the largest positions give the lengths."""
+    return max(max(link) for link in pair.links) < MAX_UNITS
 
 
 def _negated_part(random: Random, shape: str) -> str | None:

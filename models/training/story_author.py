@@ -214,16 +214,18 @@ class Author:
             if deed[2] is not about and deed[0] is not about and (askable or not asked):
                 return deed
 
+    def _subject(self, agent: Noun | Pronoun) -> text.NounPhrase | Pronoun:
+        if isinstance(agent, Noun) and self._chance(0.15):
+            return self.busy_agent(agent)
+        return self.agent(agent)
+
     def decision(self, negated: bool, asked: bool, about: Noun | None, form: Form | None) -> text.Decision:
         """The noun `about` was assessed before; where `form` is given too, it or them may stand for it."""
         agent, verb, thing = self._deed(about if form else None, asked)
         self.used.add(_named(agent, verb, thing))
         if asked:
             return text.Decision(self.agent(agent), verb, self.noun(thing))
-        if isinstance(agent, Noun) and self._chance(0.15):
-            subject = self.busy_agent(agent)
-        else:
-            subject = self.agent(agent)
+        subject = self._subject(agent)
         manner = self.random.choice(MANNERS) if not negated and self._chance(0.12) else None
         if form and thing is about:
             return text.Decision(subject, verb, form, manner)

@@ -244,6 +244,9 @@ def test_links_point_at_real_words(pairs: list[StoryPair]) -> None:
     for pair in pairs:
         english, french = word_texts(pair.english), word_texts(pair.french)
         assert all(0 <= e < len(english) and 0 <= f < len(french) for e, f in pair.links)
+        assert (len(english) - 1, len(french) - 1) == tuple(
+            max(side) for side in zip(*pair.links, strict=True)
+        )
         assert max(len(english), len(french)) <= MAX_UNITS
 
 

@@ -77,6 +77,19 @@ def lstm_1997(x: Tensor, hidden: Tensor, cell: Tensor, U: Tensor) -> LSTMStep:
     return LSTMStep(o * torch.tanh(cell), cell)
 
 
+def lstm_peephole(x: Tensor, hidden: Tensor, cell: Tensor, U: Tensor, P: Tensor) -> LSTMStep:
+    """The cell whose gates also see the cell (Gers and Schmidhuber 2000): the output gate sees the new one.
+
+    Shapes as `lstm`; P (3d,) ordered i, f, o holds one weight a channel and gate.
+    """
+    width = hidden.shape[-1]
+    i, f, o, g = (x + F.linear(hidden, U)).chunk(4, dim=-1)
+    seen = P.split(width)
+    i, f = torch.sigmoid(i + seen[0] * cell), torch.sigmoid(f + seen[1] * cell)
+    cell = f * cell + i * torch.tanh(g)
+    return LSTMStep(torch.sigmoid(o + seen[2] * cell) * torch.tanh(cell), cell)
+
+
 def _orthogonal(blocks: int, d: int) -> nn.Parameter:
     """blocks orthogonal (d, d) matrices under each other."""
     return nn.Parameter(torch.cat([nn.init.orthogonal_(torch.empty(d, d)) for _ in range(blocks)]))

@@ -22,6 +22,7 @@ from models.training.trainer import Meter, Recipe, Run, learning_rate, validate
 
 RUNS = Path("runs")
 STORY_SHARE = 0.1
+VALID_PAIRS = 800
 
 
 def make_tokenizer(corpus: Path) -> None:
@@ -94,7 +95,7 @@ def train(
         "credit": CREDIT,
         "licence": "Weights trained on Tatoeba text, CC BY 2.0 FR; give the credit with them.",
     }
-    valid = encode_pairs(load_pairs(corpus, "valid")[:1500], tokenizer)
+    valid = encode_pairs(load_pairs(corpus, "valid")[:VALID_PAIRS], tokenizer)
     return _loop(entry, run, valid, provenance, minutes)
 
 

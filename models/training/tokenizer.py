@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from models.training.words import WORD_PATTERN, split_words
 PAD, BOS, EOS, SEP, MASK = 0, 1, 2, 3, 4
 N_SPECIAL = 32  # room for sentinels of later systems
 SPECIAL_NAMES = {PAD: "PAD", BOS: "BOS", EOS: "EOS", SEP: "SEP", MASK: "[MASK]"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 DIRECTORY = Path(__file__).resolve().parents[2] / "assets" / "tokenizer"
 
 
@@ -54,11 +56,15 @@ class Tokenizer:
         self.vocab_size = size + N_SPECIAL
 
     def encode(self, text: str) -> list[int]:
-        """Piece ids, without BOS or EOS. A space is put in front so that a first word looks like any other."""
-        return [i + N_SPECIAL for i in self._bpe.encode(" " + text, add_special_tokens=False).ids]
+        """Piece ids, without BOS or EOS. A space is put in front so that a first word looks like any other.
+
+        Lone surrogates, which have no UTF-8 bytes, are read as U+FFFD.
+        """
+        return self.encode_many([text])[0]
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
-        found = self._bpe.encode_batch([" " + t for t in texts], add_special_tokens=False)
+        clean = [" " + _SURROGATE.sub("\ufffd", t) for t in texts]
+        found = self._bpe.encode_batch(clean, add_special_tokens=False)
         return [[i + N_SPECIAL for i in e.ids] for e in found]
 
     def decode(self, ids: Iterable[int]) -> str:

@@ -36,6 +36,10 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PHONE_AGENT = (
+    "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/140.0.0.0 Mobile Safari/537.36"
+)
 Theme = Literal["light", "dark"]
 # Streamlit's client asks /PAGE/_stcore/... and /_stcore/... at once to find out where its server is mounted; the
 # browser reports the one that is not there, on every page but the first, whatever the app does.
@@ -54,7 +58,7 @@ CLIPPED = """() => {
     }
     return false;
   };
-  for (const el of document.querySelectorAll('.stMain *, [data-testid=stSidebar][aria-expanded=true] *')) {
+  for (const el of document.querySelectorAll('.stMain *, [data-testid=stSidebar][data-collapsed=false] *')) {
     const own = [...el.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
     if (!own || !shown(el) || el.closest('svg, .se-only-read, [aria-hidden=true], code, pre')) continue;
     const box = el.getBoundingClientRect(), style = getComputedStyle(el);
@@ -210,8 +214,15 @@ class Visitor:
 @contextmanager
 def visit(browser: Browser, url: str, *, width: int = DESKTOP, theme: Theme = "light") -> Iterator[Visitor]:
     """A visitor with a browser context of their own."""
-    size = {"width": width, "height": _height(width)}
-    context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")  # pyright: ignore[reportArgumentType]
+    phone = width < 700
+    context = browser.new_context(
+        viewport={"width": width, "height": _height(width)},
+        color_scheme=theme,
+        reduced_motion="reduce",
+        is_mobile=phone,
+        has_touch=phone,
+        user_agent=PHONE_AGENT if phone else None,
+    )
     try:
         yield Visitor(context.new_page(), url)
     finally:

@@ -81,8 +81,8 @@ class Player {
     const count = this.stages.length;
     const across = Math.max(2, Math.min(count, Math.floor((width + BOX.gap) / (BOX.least + BOX.gap))));
     const columns = Math.ceil(count / Math.ceil(count / across));
-    const wide = Math.min(BOX.widest, (width - 2 - (columns - 1) * BOX.gap) / columns);
-    const gap = Math.min(64, (width - 2 - columns * wide) / Math.max(1, columns - 1));
+    const wide = Math.min(BOX.widest, (width - 5 - (columns - 1) * BOX.gap) / columns);
+    const gap = Math.min(64, (width - 5 - columns * wide) / Math.max(1, columns - 1));
     const left = (width - columns * wide - (columns - 1) * gap) / 2;
     this.wide = wide;
     const pitch = BOX.height + 48;

@@ -11,7 +11,6 @@ ROOT = str(Path(__file__).parents[1])
 if ROOT not in sys.path:  # `streamlit run` puts app/ on the path, not the folder that holds it
     sys.path.insert(0, ROOT)
 
-from app import catalog
 from app.ui import maintenance, shell
 from app.ui.errors import guarded
 
@@ -22,12 +21,7 @@ st.set_page_config(
     initial_sidebar_state=256,
 )
 maintenance.start()
-pages = {
-    lab.slug: st.Page(lab.page, title=lab.title, url_path=lab.slug, default=lab is catalog.LABS[0])
-    for lab in catalog.LABS
-}
-current = st.navigation(list(pages.values()), position="hidden")
 shell.style()
-shell.sidebar(pages, current)
+current = shell.navigation()
 with guarded("This page"):
     current.run()

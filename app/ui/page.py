@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar, cast
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
@@ -171,9 +171,10 @@ def presenting() -> bool:
 
 def share_link(params: dict[str, str]) -> str:
     """The address of this page with `params`, as the visitor's browser sees it."""
-    base = (st.context.url or "").split("?")[0]
-    query = urlencode(params, quote_via=quote, safe=",")
-    return f"{base}?{query}" if query else base
+    address = urlsplit(st.context.url or "")
+    return urlunsplit(
+        address._replace(path=address.path or "/", query=urlencode(params, safe=","), fragment="")
+    )
 
 
 def _toggle_presenting() -> None:

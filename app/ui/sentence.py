@@ -31,10 +31,10 @@ class Cleaned:
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence to try, and why it is worth trying."""
+    """A sentence to try, and the title of the group it stands in."""
 
     text: str
-    why: str
+    group: str
 
 
 def check_sentence(raw: str | None, count_pieces: Callable[[str], int] | None = None) -> Cleaned:
@@ -61,12 +61,9 @@ def limits() -> str:
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """The built-in examples, in the file's order; none where the file is not there."""
-    if not EXAMPLES.exists():
-        return ()
-    rows = json.loads(EXAMPLES.read_text(encoding="utf-8"))
-    rows = rows["sentences"] if isinstance(rows, dict) else rows
-    return tuple(Example(row["text"], row.get("why", "")) for row in rows)
+    """The built-in examples, in the file's order."""
+    groups = json.loads(EXAMPLES.read_text(encoding="utf-8"))["groups"]
+    return tuple(Example(one["english"], group["title"]) for group in groups for one in group["sentences"])
 
 
 def _clean(raw: str) -> tuple[str, int]:

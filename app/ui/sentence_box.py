@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.ui.markup import escape
+from app.ui import markup
+from app.ui.errors import escape
 from app.ui.page import Page
 from app.ui.sentence import Cleaned, Example, check_sentence, examples, limits
 
@@ -17,15 +18,16 @@ def sentence_box(page: Page, field: str = "sentence", label: str = "Sentence") -
         key=f"se-sentence-{field}" if field != "sentence" else "se-sentence", horizontal=True, gap="small"
     ):
         typed = st.text_input(label, key=page.key(field), label_visibility="collapsed", autocomplete="off")
-        if examples():
-            _menu(page, field)
+        _menu(page, field)
     return typed or ""
 
 
 def say(cleaned: Cleaned) -> None:
     """Under the box: what is wrong with the sentence, or else the limit."""
-    problem = f"<b>{escape(cleaned.problem)}</b> " if cleaned.problem else ""
-    st.html(f'<p class="se-limit" role="status">{problem}{escape(cleaned.note or "")} {escape(limits())}</p>')
+    problem = f"<b>{markup.escape(cleaned.problem)}</b> " if cleaned.problem else ""
+    st.html(
+        f'<p class="se-limit" role="status">{problem}{markup.escape(cleaned.note or "")} {markup.escape(limits())}</p>'
+    )
 
 
 def checked(raw: str, count_pieces: Callable[[str], int] | None = None) -> Cleaned:
@@ -48,4 +50,4 @@ def _pick(page: Page, field: str, key: str) -> None:
 
 
 def _label(example: Example) -> str:
-    return example.text
+    return f"{escape(example.text)} :gray[:small[·  {escape(example.group)}]]"

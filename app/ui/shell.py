@@ -14,26 +14,27 @@ from app.ui import colours, server
 from app.ui.page import presenting
 
 STYLE = Path(__file__).with_name("style.css")
+BRAND = "Sequence Explorer<small>What executes, on your sentence</small>"
 PRESENT = Path(__file__).with_name("present.css")
 
 
 def style() -> None:
-    """Add the style sheet; in presenter mode also its large type."""
+    """Add the style sheet, and in presenter mode the large type."""
     st.html(f"<style>{_sheet()}{PRESENT.read_text() if presenting() else ''}</style>")
 
 
-def sidebar(pages: dict[str, StreamlitPage], current: StreamlitPage) -> None:
-    """Name, labs by group, and what this server is. `pages` are Streamlit's, by slug; `current` is one of them."""
-    params = {"present": "1"} if presenting() else None
-    with st.sidebar:
-        st.html('<p class="se-brand">Sequence Explorer<small>What executes, on your sentence</small></p>')
-        with st.container(key="se-nav", gap=None):
-            for group, labs in catalog.groups().items():
-                st.html(f"<h2>{escape(group)}</h2>")
-                for lab in labs:
-                    with st.container(key=f"se-nav-{'here' if pages[lab.slug] is current else lab.slug}"):
-                        st.page_link(pages[lab.slug], label=lab.title, query_params=params, width="stretch")
-        st.html(_server())
+def navigation() -> StreamlitPage:
+    """Labs by group in the sidebar, with the name above them and what this server is below; returns the open page."""
+    groups = {
+        group: [
+            st.Page(lab.page, title=lab.title, url_path=lab.slug, default=lab is catalog.LABS[0])
+            for lab in labs
+        ]
+        for group, labs in catalog.groups().items()
+    }
+    current = st.navigation(groups, expanded=True)
+    st.sidebar.html(f'<p class="se-brand">{BRAND}</p>{_server()}')
+    return current
 
 
 def _server() -> str:

@@ -87,11 +87,10 @@ def test_presenter_mode_folds_the_controls(lab: catalog.Lab) -> None:
     assert not app.exception
 
 
-def test_the_app_opens_with_the_first_lab_and_its_navigation() -> None:
+def test_the_app_opens_with_the_first_lab_and_says_what_the_server_is() -> None:
     app = AppTest.from_file(str(ROOT / "app/main.py"), default_timeout=TIMEOUT).run()
     assert not app.exception
     made = html_of(app)
-    assert all(f"<h2>{group}</h2>" in made for group in catalog.groups())
     assert "This server" in made
     assert catalog.LABS[0].question in made
 

@@ -45,8 +45,9 @@ def test_gold_links_are_split_into_sure_and_possible(sent: list[dict[str, Any]])
 
 @pytest.mark.parametrize("name", ["mask", "gold", "scores", "changed"])
 def test_arrays_must_match_the_labels(name: str) -> None:
+    wrong: dict[str, Any] = {name: np.zeros((2, 2))}
     with pytest.raises(ValueError, match=name):
-        heatmap(np.ones((1, 2)), ["a"], ["b", "c"], key="k", **{name: np.zeros((2, 2))})
+        heatmap(np.ones((1, 2)), ["a"], ["b", "c"], key="k", **wrong)
 
 
 def test_limits_must_be_in_order() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 import types
 import weakref
 from collections.abc import Iterator
@@ -58,8 +59,10 @@ def test_once_imports_rest_everything_is_frozen_and_only_once() -> None:
 def test_the_thread_ticks_until_it_is_stopped() -> None:
     maintenance = Maintenance(period=0.01)
     maintenance.thread.start()
-    maintenance.stop.wait(0.2)
+    deadline = time.monotonic() + 30
+    while not maintenance.frozen_modules and time.monotonic() < deadline:
+        time.sleep(0.01)
     maintenance.stop.set()
-    maintenance.thread.join(5)
+    maintenance.thread.join(10)
     assert not maintenance.thread.is_alive()
     assert maintenance.frozen_modules > 0

@@ -75,13 +75,22 @@ def test_the_cleaned_text_is_clean_and_stays_so(raw: str) -> None:
 
 def test_examples_are_read_in_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "sentences.json"
-    path.write_text(json.dumps([{"text": "Thank you.", "why": "short"}, {"text": "No."}]), encoding="utf-8")
+    groups = [
+        {"title": "Short", "sentences": [{"english": "Thank you."}, {"english": "No."}]},
+        {"title": "Other", "sentences": [{"english": "Why?"}]},
+    ]
+    path.write_text(json.dumps({"groups": groups}), encoding="utf-8")
     monkeypatch.setattr(sentence, "EXAMPLES", path)
     examples.cache_clear()
-    assert [one.text for one in examples()] == ["Thank you.", "No."]
+    assert [(one.text, one.group) for one in examples()] == [
+        ("Thank you.", "Short"),
+        ("No.", "Short"),
+        ("Why?", "Other"),
+    ]
     examples.cache_clear()
 
 
 def test_every_built_in_example_may_be_run() -> None:
+    assert len(examples()) > 10
     assert [one.text for one in examples() if check_sentence(one.text).text != one.text] == []
     assert [one.text for one in examples() if check_sentence(one.text).problem] == []

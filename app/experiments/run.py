@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,11 +15,14 @@ from torch import Tensor
 
 import models
 from models.analysis import invariants
+from models.decoding.beam import beam_search
 from models.decoding.greedy import Decoded, greedy
 from models.execution.device import device
 from models.interactive import Translator
 from models.interface import Rows, Scored, StateTensor
-from models.systems.luong import Luong, Trace as LuongTrace
+from models.systems.luong import Luong
+from models.systems.luong import Trace as LuongTrace
+from models.systems.transformer import Trace as TransformerTrace
 from models.training.align_metrics import to_words
 from models.training.tokenizer import BOS, EOS
 
@@ -59,12 +62,16 @@ class Answers:
     encode_steps: int  # dependent row updates before the first decision
     decode_steps: int
     read_ms: float
+    score_ms: float  # every target row of this run known in advance, together
     step_ms: float  # median of the decisions of this run
 
 
 @dataclass(frozen=True)
 class SentenceRun:
-    """weights and scores are (T, S) over pieces, EOS included on both sides; None where the system has none."""
+    """weights and scores are (T, S) over pieces, EOS included on both sides; None where the system has none.
+
+    heads (layers, heads, T, S): every cross read of a Transformer; its `weights` are the last layer's mean of heads.
+    """
 
     slug: str
     title: str
@@ -78,12 +85,28 @@ class SentenceRun:
     visible: np.ndarray | None
     answers: Answers
     checks: tuple[Check, ...]
+    heads: np.ndarray | None = None
 
-    def matrix(self, show: Show) -> np.ndarray | None:
-        """The weights as shown: over pieces, or over words (source pieces added, target pieces averaged)."""
-        if self.weights is None or show == "pieces":
+    def read(self, layer: int = -1, head: int | None = None) -> np.ndarray | None:
+        """Weights (T, S) of one layer, the mean of its heads or one head (from 0), where there are several."""
+        if self.heads is None:
             return self.weights
-        return to_words(self.weights, spans(self.target), spans(self.source))
+        return self.heads[layer].mean(axis=0) if head is None else self.heads[layer, head]
+
+    def matrix(self, show: Show, *, layer: int = -1, head: int | None = None) -> np.ndarray | None:
+        """The weights as shown: over pieces, or over words (source pieces added, target pieces averaged)."""
+        weights = self.read(layer, head)
+        if weights is None or show == "pieces":
+            return weights
+        return to_words(weights, spans(self.target), spans(self.source))
+
+    def masked(self, show: Show) -> np.ndarray | None:
+        """True where no piece of a cell may be read; None where there is nothing to read or all may be."""
+        if self.visible is None or self.visible.all():
+            return None
+        if show == "pieces":
+            return ~self.visible
+        return to_words(self.visible.astype(float), spans(self.target), spans(self.source)) == 0
 
 
 @dataclass(frozen=True)
@@ -101,12 +124,26 @@ def axis(translator: Translator, ids: list[int]) -> Axis:
     return Axis(tuple(ids), tuple(translator.tokenizer.pieces(ids)), words)
 
 
-def run(slug: str, sentence: str, *, forced: str | None = None, max_length: int = 64) -> SentenceRun:
-    """Translate greedily, or follow the forced French text. Raises ValueError (a sentence) and CheckpointError."""
+def run(
+    slug: str, sentence: str, *, forced: str | None = None, beam: int = 1, max_length: int = 64
+) -> SentenceRun:
+    """Translate greedily or with a beam, or follow the forced French text.
+
+    Raises ValueError (a sentence) and CheckpointError.
+    """
     translator = models.load(slug)
     source_ids = translator.encode_source(sentence)
-    prefix = [*translator.tokenizer.encode(forced), EOS][: max_length] if forced else []
+    if forced:
+        prefix = [*translator.tokenizer.encode(forced), EOS][:max_length]
+    else:
+        prefix = _searched(translator, source_ids, beam, max_length) if beam > 1 else []
     return observe(translator, source_ids, prefix=prefix, max_length=max_length)
+
+
+def _searched(translator: Translator, source_ids: list[int], width: int, max_length: int) -> list[int]:
+    """Tokens of the best hypothesis of a beam, with EOS where it ended."""
+    best = beam_search(translator.system, translator.rows(source_ids), width, max_length)[0][0]
+    return [*best.tokens, EOS] if best.finished else best.tokens
 
 
 @torch.inference_mode()
@@ -118,20 +155,23 @@ def observe(
     started = time.perf_counter()
     state = system.read(rows)
     read_ms = (time.perf_counter() - started) * 1e3
-    decoded, step_ms, last = _timed(translator, state, max_length, prefix or [])
+    decoded = greedy(system, state, max_length, prefix=prefix or [])
     target_in = torch.tensor([[BOS, *decoded.tokens[:-1]]], device=device())
+    started = time.perf_counter()
     scored = system.score(rows, target_in)
+    score_ms = (time.perf_counter() - started) * 1e3
     weights = system.alignment(scored.trace)
     visible = _visible(translator, scored, rows)
     answers = Answers(
         state=tuple(state.tensors()),
         state_bytes=state.nbytes,
-        state_bytes_after=last.nbytes,
+        state_bytes_after=decoded.state.nbytes,
         readable_rows=tuple(visible[0].sum(-1).tolist()) if visible is not None else (),
         encode_steps=system.sequential_steps(len(source_ids)),
         decode_steps=len(decoded.tokens),
         read_ms=read_ms,
-        step_ms=step_ms,
+        score_ms=score_ms,
+        step_ms=float(np.median(decoded.seconds) * 1e3),
     )
     chosen = torch.tensor(decoded.tokens, device=device())
     return SentenceRun(
@@ -147,24 +187,21 @@ def observe(
         visible=None if visible is None else visible[0].cpu().numpy(),
         answers=answers,
         checks=tuple(_checks(translator, rows, target_in, decoded, scored, weights, visible)),
+        heads=_heads(scored),
     )
-
-
-def _timed(translator: Translator, state: Any, max_length: int, prefix: list[int]) -> tuple[Decoded, float, Any]:
-    """Greedy decoding with the median milliseconds of a decision, and the state after the last one."""
-    marks: list[float] = []
-    decoded = greedy(translator.system, state, max_length, prefix=prefix, read=lambda t: marks.append(time.perf_counter()))  # type: ignore[func-returns-value]
-    marks.append(time.perf_counter())
-    last = state
-    for token in [BOS, *decoded.tokens[:-1]]:
-        last = translator.system.step(last, torch.tensor([token], device=device())).state
-    return decoded, float(np.median(np.diff(marks)) * 1e3), last
 
 
 def _scores(scored: Scored) -> np.ndarray | None:
     """Scores before the softmax, where one matrix of them exists (recurrent decoders)."""
     decoder = getattr(scored.trace, "decoder", None)
     return None if decoder is None else decoder.attention.scores[0].cpu().numpy()
+
+
+def _heads(scored: Scored) -> np.ndarray | None:
+    """Cross weights of every layer and head, (layers, heads, T, S), where a system has several."""
+    if not isinstance(scored.trace, TransformerTrace):
+        return None
+    return torch.stack([layer.weights[0] for layer in scored.trace.cross]).cpu().numpy()
 
 
 def _visible(translator: Translator, scored: Scored, rows: Rows) -> Tensor | None:
@@ -202,7 +239,11 @@ def _checks(
 
 
 def _weight_checks(translator: Translator, scored: Scored, weights: Tensor, visible: Tensor) -> list[Check]:
-    label, text, total = "rows sum to 1", "Largest distance of a row's sum from 1.", torch.ones_like(weights[..., 0])
+    label, text, total = (
+        "rows sum to 1",
+        "Largest distance of a row's sum from 1.",
+        torch.ones_like(weights[..., 0]),
+    )
     system = translator.system
     if isinstance(system, Luong) and system.config.window == "local_p":
         label = "rows sum as Eq. 10 says"

@@ -26,11 +26,12 @@ MANIFEST = ASSETS / "manifest.json"
 
 
 class CheckpointError(Exception):
-    """A checkpoint that is missing, damaged or of another shape. `slug` names it; the message is for visitors."""
+    """A checkpoint that is missing, damaged or of another shape. `slug` names it; `sentence` is for visitors."""
 
     def __init__(self, slug: str, message: str) -> None:
         super().__init__(message)
         self.slug = slug
+        self.sentence = message
 
 
 def read_manifest(path: Path | None = None) -> dict[str, Any]:
@@ -47,7 +48,9 @@ def update_manifest(slug: str, change: Callable[[dict[str, Any]], None], path: P
         fcntl.flock(lock, fcntl.LOCK_EX)
         systems = read_manifest(path)
         change(systems.setdefault(slug, {}))
-        text = json.dumps({"version": 1, "systems": dict(sorted(systems.items()))}, indent=1, ensure_ascii=False)
+        text = json.dumps(
+            {"version": 1, "systems": dict(sorted(systems.items()))}, indent=1, ensure_ascii=False
+        )
         draft = path.with_suffix(".draft")
         draft.write_text(text + "\n", encoding="utf-8")
         draft.replace(path)
@@ -89,7 +92,9 @@ def load_system(entry: Entry, checkpoints: Path | None = None) -> tuple[System, 
     folder = (checkpoints or CHECKPOINTS) / entry.slug
     facts = read_manifest(folder.parent.parent / MANIFEST.name).get(entry.slug)
     if facts is None:
-        raise CheckpointError(entry.slug, f"{entry.title} has no entry in assets/manifest.json. Train it or restore the file.")
+        raise CheckpointError(
+            entry.slug, f"{entry.title} has no entry in assets/manifest.json. Train it or restore the file."
+        )
     _verify(entry, folder / "weights.safetensors", facts["weights_sha256"])
     _verify(entry, folder / "config.json", facts["config_sha256"])
     return _build(entry, folder), facts
@@ -97,7 +102,9 @@ def load_system(entry: Entry, checkpoints: Path | None = None) -> tuple[System, 
 
 def _verify(entry: Entry, path: Path, expected: str) -> None:
     if not path.exists():
-        raise CheckpointError(entry.slug, f"The checkpoint of {entry.title} is missing ({path.name}). Restore it with git.")
+        raise CheckpointError(
+            entry.slug, f"The checkpoint of {entry.title} is missing ({path.name}). Restore it with git."
+        )
     if sha256(path) != expected:
         raise CheckpointError(
             entry.slug,
@@ -117,8 +124,12 @@ def _build(entry: Entry, folder: Path) -> System:
         weights = {name: tensor.float() for name, tensor in load_file(folder / "weights.safetensors").items()}
         missing = set(dict(system.named_parameters())) ^ set(weights)
         if missing:
-            raise CheckpointError(entry.slug, f"The checkpoint of {entry.title} does not fit its code: {sorted(missing)[:3]}.")
+            raise CheckpointError(
+                entry.slug, f"The checkpoint of {entry.title} does not fit its code: {sorted(missing)[:3]}."
+            )
         system.load_state_dict(weights, strict=False)
     except (SafetensorError, RuntimeError) as error:
-        raise CheckpointError(entry.slug, f"The checkpoint of {entry.title} does not fit its code.") from error
+        raise CheckpointError(
+            entry.slug, f"The checkpoint of {entry.title} does not fit its code."
+        ) from error
     return system.to(device()).eval().requires_grad_(False)

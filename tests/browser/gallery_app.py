@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from app import charts
 from app.components import Selection, Stage, heatmap, ribbon, step_player, token_strip
 
 SOURCE = ["The", "report", "was", "not", "convincing", ".", "EOS"]
@@ -137,6 +138,40 @@ def shapes(rng: np.random.Generator) -> None:
     ribbon(peaked(rng, list(range(40)), 40), big[:40], big[:40], key="big_ribbon", title="Long ribbon")
 
 
+def figures(rng: np.random.Generator) -> None:
+    buckets = ["1-10", "11-20", "21-30", "31-40", "41+"]
+    fall = np.array([38, 36, 33, 30, 27.0])
+    lines = [
+        charts.Line("rnn_search", fall + 4, [1, 1, 2, 3, 4]),
+        charts.Line("lstm_seq2seq", fall * [0.9, 0.7, 0.5, 0.4, 0.3]),
+        charts.Line("transformer", fall + 9),
+    ]
+    drawn = {
+        "Quality": charts.quality_by_length(buckets, [410, 1203, 800, 233, 41], lines),
+        "Travel": charts.state_travel(
+            SOURCE, {"forward": [0, 0, 0, 5, 3, 2, 1.5], "backward": [0.5, 1, 2, 6, 0, 0, 0]}, edited=[3]
+        ),
+        "Channels": charts.channel_difference(rng.normal(size=(7, 64)), SOURCE),
+        "Bytes": charts.state_bytes(
+            [8, 16, 32, 64], {"fixed": [1536] * 4, "attention": [12288 * k for k in (1, 2, 4, 8)]}
+        ),
+        "Importance": charts.importance_scatter(
+            SOURCE, rng.dirichlet(np.ones(7)), {"gradient": rng.uniform(0, 2, 7), "leave one out": rng.normal(size=7)},
+            correlations={"gradient": 0.61, "leave one out": -0.1},
+        ),
+        "Ranks": charts.rank_comparison(SOURCE, {n: rng.normal(size=7) for n in ("weight", "gradient", "omission")}),
+        "Training": charts.training_curve(
+            [charts.Curve("training loss", np.arange(100), 6 * np.exp(-np.arange(100) / 30) + 2),
+             charts.Curve("validation loss", [25, 50, 75, 99], [5, 3.6, 3, 2.7], True)]
+        ),
+    }  # fmt: skip
+    for place, (name, chart) in zip(
+        [*st.columns(2), *st.columns(2), *st.columns(2), st], drawn.items(), strict=True
+    ):
+        place.subheader(name)
+        place.plotly_chart(chart, config=charts.CONFIG, key=name)
+
+
 st.set_page_config(page_title="Component gallery", layout="wide")
 st.session_state.runs = st.session_state.get("runs", 0) + 1
 st.write(f"runs: {st.session_state.runs}")
@@ -146,5 +181,7 @@ st.header("Alignment")
 alignment(rng)
 st.header("Players")
 players(rng)
+st.header("Charts")
+figures(rng)
 st.header("Shapes")
 shapes(rng)

@@ -79,18 +79,25 @@ def over(page: Page, title: str, x: float, y: float) -> None:
     canvas.hover(position={"x": x, "y": y})
 
 
+# Tries places in a canvas until the picture says that it points at the wanted cell.
+FIND = """(canvas, wanted) => {
+  const box = canvas.getBoundingClientRect(), root = canvas.closest('.sx');
+  const event = (x, y) => new PointerEvent('pointermove', {clientX: box.left + x, clientY: box.top + y});
+  for (let y = 12; y < box.height; y += 9) for (let x = 60; x < box.width; x += 9) {
+    canvas.dispatchEvent(event(x, y));
+    if (root.dataset.point !== wanted) continue;
+    canvas.dispatchEvent(new PointerEvent('pointerleave'));
+    return [x + 6, y + 6];
+  }
+  return null;
+}"""
+
+
 def cell(page: Page, title: str, row: int, column: int) -> tuple[float, float]:
-    """Where a cell's middle lies in the canvas, found by trying: the picture says what it points at."""
-    canvas = picture(page, title).locator("canvas")
-    box = canvas.bounding_box()
-    assert box is not None
-    for y in range(12, int(box["height"]), 9):
-        for x in range(60, int(box["width"]), 9):
-            canvas.dispatch_event("pointermove", {"clientX": box["x"] + x, "clientY": box["y"] + y})
-            if picture(page, title).get_attribute("data-point") == f"{row},{column}":
-                canvas.dispatch_event("pointerleave", {})
-                return x + 6, y + 6
-    raise AssertionError(f"no cell {row},{column} in {title}")
+    """A place inside the cell, in its canvas."""
+    found = picture(page, title).locator("canvas").evaluate(FIND, f"{row},{column}")
+    assert found is not None, f"no cell {row},{column} in {title}"
+    return found[0], found[1]
 
 
 def download(page: Page, title: str, kind: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import unquote_plus
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from app import catalog
 from tests.browser.conftest import NewVisitor
@@ -144,7 +144,12 @@ def test_a_sentence_that_cannot_run_is_kept_and_explained(typed: str, said: str,
 )
 def test_strange_text_is_text(typed: str, visitor: Visitor) -> None:
     dialogs: list[str] = []
-    visitor.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    visitor.page.on("dialog", note)
     page = visitor.goto("alignment")
     visitor.commit(typed)
     assert dialogs == []

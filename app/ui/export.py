@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ def export_panel(
 ) -> None:
     """Fill the Export popover: a CSV for each table, one JSON with everything, and the lines that reproduce it."""
     for title, frame in tables.items():
-        _download(f"{title} (CSV)", to_csv(frame), f"{name}-{_file(title)}.csv", "text/csv")
-    _download("All numbers (JSON)", to_json(numbers), f"{name}.json", "application/json")
+        _download(f"{title} (CSV)", partial(to_csv, frame), f"{name}-{_file(title)}.csv", "text/csv")
+    _download("All numbers (JSON)", partial(to_json, numbers), f"{name}.json", "application/json")
     st.caption("The same numbers in Python:")
     st.code(python.strip(), language="python", wrap_lines=True)
 
@@ -55,7 +56,7 @@ def to_json(numbers: Any) -> bytes:
     return json.dumps(numbers, default=_jsonable, ensure_ascii=False, indent=2, allow_nan=False).encode()
 
 
-def _download(label: str, data: bytes, file_name: str, mime: str) -> None:
+def _download(label: str, data: Callable[[], bytes], file_name: str, mime: str) -> None:
     st.download_button(
         label, data, file_name, mime, on_click="ignore", icon=":material/download:", width="stretch"
     )

@@ -35,6 +35,12 @@ QUESTIONS = {
     "Runtime": "What survives one new row, and what does it cost?",
 }
 
+CREDIT = (
+    '<p class="se-credit">Every number on this page is computed by models in this repository on this server. They were '
+    'trained on sentence pairs from the <a href="https://tatoeba.org" rel="noreferrer">Tatoeba Project</a> '
+    "(CC BY 2.0 FR).</p>"
+)
+
 
 def heading(lab: Lab) -> str:
     """Title, section of the article, and the question."""

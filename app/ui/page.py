@@ -27,7 +27,7 @@ import streamlit as st
 
 from app import catalog
 from app.ui import url
-from app.ui.markup import explanation, heading
+from app.ui.markup import CREDIT, explanation, heading
 
 S = TypeVar("S")
 HERE = "page:here"  # slug of the page of the session's last run
@@ -95,8 +95,8 @@ class Page(Generic[S]):
             place.empty()
 
     def close(self) -> None:
-        """Paint the foot of the page: what it shows, what it does not, and the way on."""
-        st.html(explanation(self.lab.shows, self.lab.shows_not))
+        """Paint the foot of the page: what it shows, what it does not, and the credit for the training text."""
+        st.html(explanation(self.lab.shows, self.lab.shows_not) + CREDIT)
 
     @property
     def _saved(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.ui.export import matrix, to_csv, to_json
 
@@ -41,3 +42,28 @@ def test_results_become_json() -> None:
 def test_what_has_no_json_form_is_refused() -> None:
     with pytest.raises(TypeError, match="object has no JSON form"):
         to_json({"x": object()})
+
+
+def panel() -> None:
+    import numpy as np
+
+    from app.ui.export import export_panel, matrix, table_view
+
+    frame = matrix(np.full((3, 2), 0.123456), ["a", "b", "c"], ["x", "y"])
+    export_panel(
+        "alignment", tables={"Weights": frame}, numbers={"w": frame.to_numpy()}, python="import models\n"
+    )
+    table_view(frame, "weights")
+
+
+def test_the_panel_offers_each_table_all_numbers_and_the_python_lines() -> None:
+    app = AppTest.from_function(panel).run()
+    assert not app.exception
+    assert [one.proto.label for one in app.get("download_button")] == ["Weights (CSV)", "All numbers (JSON)"]
+    assert [one.value for one in app.code] == ["import models"]
+
+
+def test_the_table_view_is_a_real_table_with_rounded_numbers() -> None:
+    app = AppTest.from_function(panel).run()
+    assert [one.label for one in app.expander] == ["Table: weights"]
+    assert set(app.table[0].value.to_numpy().ravel()) == {"0.123"}

@@ -37,7 +37,7 @@ def small(entry: Entry, seed: int = 0, **changes: Any) -> System:
     with torch.no_grad():
         for parameter in system.parameters():
             parameter.uniform_(-0.8, 0.8)
-    return system
+    return system.requires_grad_(False)
 
 
 def tokens(length: int, seed: int) -> list[int]:

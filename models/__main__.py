@@ -13,7 +13,9 @@ from models import catalog
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m models", description="Trained sequence models, from the shell.")
+    parser = argparse.ArgumentParser(
+        prog="python -m models", description="Trained sequence models, from the shell."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     _add(commands, "list", "every system with its facts", slug=False)
     translate = _add(commands, "translate", "translate one English sentence")
@@ -41,7 +43,9 @@ def _add(commands: Any, name: str, text: str, slug: bool = True) -> argparse.Arg
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--corpus", type=Path, required=True, help="folder with train.tsv.gz, valid.tsv.gz, test.tsv.gz")
+    parser.add_argument(
+        "--corpus", type=Path, required=True, help="folder with train.tsv.gz, valid.tsv.gz, test.tsv.gz"
+    )
     parser.add_argument("--resume", action="store_true", help="continue the run in runs/SLUG")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop this session after so long")
     parser.add_argument("--threads", type=int, default=1)
@@ -62,7 +66,12 @@ def _train(args: argparse.Namespace) -> None:
     names = ("steps", "tokens", "rate", "warmup", "seed", "validate_every", "precision")
     recipe = commands.recipe_from(Recipe(), **{n: getattr(args, n) for n in names})
     commands.train(
-        catalog.entry(args.slug), args.corpus, recipe, dropout=args.dropout, resume=args.resume, minutes=args.minutes
+        catalog.entry(args.slug),
+        args.corpus,
+        recipe,
+        dropout=args.dropout,
+        resume=args.resume,
+        minutes=args.minutes,
     )
 
 
@@ -89,8 +98,10 @@ def _list(args: argparse.Namespace) -> None:
         _show(rows, True)
         return
     for row in rows:
-        bleu = (row["metrics"] or {}).get("bleu_greedy")
-        print(f"{row['slug']:20} {row['year']} {row['family']:14} {row['parameters'] or 0:>9,} BLEU {bleu}  {row['title']}")
+        bleu = (row["metrics"] or {}).get("bleu_greedy", "-")
+        print(
+            f"{row['slug']:20} {row['year']}  {row['parameters'] or 0:>9,}  BLEU {bleu!s:5}  {row['title']}"
+        )
 
 
 def _translate(args: argparse.Namespace) -> None:

@@ -41,6 +41,11 @@ def _luong(slug: str, title: str, summary: str, **config: Any) -> Entry:
     )  # fmt: skip
 
 
+_NO_FEEDING = "General score; the next step does not see what was read."
+_CONCAT = "Eq. 8 as printed: linear, so the weights cannot depend on the decoder state."
+_LOCAL_P = "Predicts where to look, reads within D of it, and fades with a Gaussian."
+
+# fmt: off
 SYSTEMS: tuple[Entry, ...] = (
     Entry(
         "rnn_encoder_decoder", "RNN encoder-decoder", "Fixed context", "Cho et al., EMNLP 2014", 2014,
@@ -60,24 +65,21 @@ SYSTEMS: tuple[Entry, ...] = (
         "One annotation a source row; each step reads them with the previous state before its new state exists.",
         "0x04E",
     ),
-    _luong("luong", "Luong general", "The new state scores every source row bilinearly; input feeding keeps what was read."),
-    _luong("luong_dot", "Luong dot", "Scores are plain dot products, so both states must share one space.", score="dot"),
-    _luong("luong_no_feeding", "Luong without feeding", "General score; the next step does not see what was read.",
-           input_feeding=False),  # fmt: skip
-    _luong("luong_concat", "Luong concat", "Eq. 8 as printed: linear, so the weights cannot depend on the decoder state.",
-           score="concat"),  # fmt: skip
-    _luong("luong_location", "Luong location", "Scores come from the decoder state alone: positions, not content.",
-           score="location"),  # fmt: skip
+    _luong("luong", "Luong general", "The new state scores every source row bilinearly; what was read is fed back."),
+    _luong("luong_dot", "Luong dot", "Plain dot products: both states must share one space.", score="dot"),
+    _luong("luong_no_feeding", "Luong without feeding", _NO_FEEDING, input_feeding=False),
+    _luong("luong_concat", "Luong concat", _CONCAT, score="concat"),
+    _luong("luong_location", "Luong location", "Scores by position, from the decoder state alone.", score="location"),
     _luong("luong_local_m", "Luong local-m", "Reads only rows within D of the current step.", window="local_m"),
-    _luong("luong_local_p", "Luong local-p", "Predicts where to look, reads within D of it, fades with a Gaussian.",
-           window="local_p"),  # fmt: skip
+    _luong("luong_local_p", "Luong local-p", _LOCAL_P, window="local_p"),
     Entry(
         "transformer", "Transformer", "Transformer", "Vaswani et al., NIPS 2017", 2017,
         "models.systems.transformer:Transformer",
         "No recurrence: rows read each other under three visibility relations, several heads at once.",
         "0x07",
     ),
-)  # fmt: skip
+)
+# fmt: on
 
 
 def entry(slug: str) -> Entry:

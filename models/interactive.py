@@ -126,9 +126,13 @@ class Translator:
         """log p(target EOS | source). Raises ValueError with a sentence for input out of bounds."""
         ids = self.tokenizer.encode(target) if target else []
         if len(ids) >= MAX_TARGET:
-            raise ValueError(f"This translation has {len(ids)} pieces; at most {MAX_TARGET - 1} fit. Shorten it.")
+            raise ValueError(
+                f"This translation has {len(ids)} pieces; at most {MAX_TARGET - 1} fit. Shorten it."
+            )
         told = self.describe(self.encode_source(source), [*ids, EOS], "eos")
-        return Scoring(told.source_tokens, told.target_tokens, told.log_probs, sum(told.log_probs), told.alignment)
+        return Scoring(
+            told.source_tokens, told.target_tokens, told.log_probs, sum(told.log_probs), told.alignment
+        )
 
 
 _lock = threading.Lock()
@@ -139,7 +143,9 @@ def _load(slug: str) -> Translator:
     item, tokenizer = entry(slug), load_tokenizer()
     system, facts = load_system(item)
     if facts["tokenizer_sha256"] != tokenizer.sha256:
-        raise CheckpointError(slug, f"{item.title} was trained with another vocabulary than the one in assets/tokenizer.")
+        raise CheckpointError(
+            slug, f"{item.title} was trained with another vocabulary than the one in assets/tokenizer."
+        )
     return Translator(item, system, tokenizer, facts)
 
 

@@ -63,12 +63,16 @@ class State:
             if isinstance(value, Tensor):
                 leaves.append((item.name, mark, value))
             elif isinstance(value, tuple):
-                leaves += [(f"{item.name}[{i}]", f"{mark}, layer {i + 1}", part) for i, part in enumerate(value)]
+                leaves += [
+                    (f"{item.name}[{i}]", f"{mark}, layer {i + 1}", part) for i, part in enumerate(value)
+                ]
         return leaves
 
     def tensors(self) -> list[StateTensor]:
         """Every retained tensor with its shape and bytes, measured from the live objects."""
-        return [StateTensor(n, s, tuple(t.shape), t.element_size() * t.nelement()) for n, s, t in self._leaves()]
+        return [
+            StateTensor(n, s, tuple(t.shape), t.element_size() * t.nelement()) for n, s, t in self._leaves()
+        ]
 
     @property
     def nbytes(self) -> int:
@@ -101,9 +105,17 @@ class Read:
     weights: Tensor | None = None
     centre: Tensor | None = None
 
+    def as_row(self) -> Read:
+        """A step's intervention with a target axis of length 1."""
+        return Read(
+            *(None if part is None else part.unsqueeze(1) for part in (self.bias, self.weights, self.centre))
+        )
+
     def at(self, t: int) -> Read:
         """The part of a (B, T, ...) intervention that belongs to target row t."""
-        return Read(*(None if part is None else part[:, t] for part in (self.bias, self.weights, self.centre)))
+        return Read(
+            *(None if part is None else part[:, t] for part in (self.bias, self.weights, self.centre))
+        )
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,9 @@ def future_difference(system: System, source: Rows, target_in: Tensor, logits: T
 
 
 @torch.inference_mode()
-def padding_difference(system: System, source: Rows, target_in: Tensor, logits: Tensor, extra: int = 3) -> float:
+def padding_difference(
+    system: System, source: Rows, target_in: Tensor, logits: Tensor, extra: int = 3
+) -> float:
     """Append `extra` padded source rows; the largest change of any logit."""
     ids = torch.nn.functional.pad(source.ids, (0, extra), value=PAD)
     valid = torch.nn.functional.pad(source.valid, (0, extra), value=False)

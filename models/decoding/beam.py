@@ -6,7 +6,7 @@ ones are kept. A finished hypothesis is ranked by log p(y | x) / length^penalty;
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -14,6 +14,8 @@ from torch import Tensor
 
 from models.interface import Rows, System
 from models.training.tokenizer import BOS, EOS
+
+NEVER = -float("inf")
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,44 @@ class Hypothesis:
     finished: bool
 
 
-def _rank(log_prob: float, length: int, penalty: float) -> float:
-    return log_prob / length**penalty
+@dataclass
+class Request:
+    """One source's search: live hypotheses with their log-probabilities and parent slots, and what has finished."""
+
+    width: int
+    penalty: float
+    live: list[list[int]] = field(default_factory=lambda: [[]])
+    log_probs: list[float] = field(default_factory=lambda: [0.0])
+    parents: list[int] = field(default_factory=list)
+    found: list[Hypothesis] = field(default_factory=list)
+
+    @property
+    def done(self) -> bool:
+        return len(self.found) >= self.width
+
+    def extend(self, values: list[float], slots: list[int], tokens: list[int]) -> None:
+        """Take the best extensions, best first: finished ones among the first `width` leave, others live on."""
+        before, self.live, self.log_probs, self.parents = self.live, [], [], []
+        for rank, (value, slot, token) in enumerate(zip(values, slots, tokens, strict=True)):
+            if value == NEVER:
+                break
+            if token == EOS:
+                if rank < self.width and not self.done:
+                    self.found.append(self._hypothesis(before[slot], value, len(before[slot]) + 1, True))
+            elif len(self.live) < self.width:
+                self.live.append([*before[slot], token])
+                self.log_probs.append(value)
+                self.parents.append(slot)
+
+    def finish(self) -> list[Hypothesis]:
+        """Everything found, best first; what is still unfinished competes as it stands."""
+        for tokens, value in zip(self.live, self.log_probs, strict=True):
+            if not self.done and tokens:
+                self.found.append(self._hypothesis(tokens, value, len(tokens), False))
+        return sorted(self.found, key=lambda h: -h.score)
+
+    def _hypothesis(self, tokens: list[int], value: float, length: int, finished: bool) -> Hypothesis:
+        return Hypothesis(tokens, value, value / length**self.penalty, finished)
 
 
 @torch.inference_mode()
@@ -36,72 +74,50 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Hypotheses of every request, best first; at least one each.
 
-    A request stops when `width` hypotheses are finished or max_length decisions are made; what is still
-    unfinished then competes as it stands.
+    A request stops when `width` hypotheses are finished or max_length decisions are made.
     """
     count, device = source.ids.shape[0], source.ids.device
-    state: Any = system.read(source)
-    state = state.select(torch.arange(count, device=device).repeat_interleave(width))
-    live = torch.full((count, width), -torch.inf, device=device)
-    live[:, 0] = 0.0  # all hypotheses of a request start equal: extend one of them
+    requests = [Request(width, penalty) for _ in range(count)]
+    first = torch.arange(count, device=device).repeat_interleave(width)
+    state: Any = system.read(source).select(first)
     token = torch.full((count * width,), BOS, device=device)
-    tokens: list[list[list[int]]] = [[[] for _ in range(width)] for _ in range(count)]
-    found: list[list[Hypothesis]] = [[] for _ in range(count)]
-    for length in range(1, max_length + 1):
+    for _ in range(max_length):
         stepped = system.step(state, token)
-        values, parents, chosen = _extend(stepped.logits, live)
-        live = torch.full_like(live, -torch.inf)
-        keep = torch.zeros(count, width, dtype=torch.long, device=device)
-        for b in range(count):
-            if len(found[b]) < width:
-                live[b], keep[b], tokens[b] = _sort_out(
-                    found[b], tokens[b], values[b].tolist(), parents[b].tolist(), chosen[b].tolist(), width, length, penalty, live[b], keep[b]
-                )  # fmt: skip
-        if all(len(f) >= width for f in found):
+        best = _extensions(stepped.logits, _column(requests, width, device))
+        for request, values, slots, tokens in zip(requests, *(part.tolist() for part in best), strict=True):
+            if not request.done:
+                request.extend(values, slots, tokens)
+        if all(request.done for request in requests):
             break
-        offset = torch.arange(count, device=device).unsqueeze(1) * width
-        state = stepped.state.select((keep + offset).flatten())
-        token = torch.tensor([t[-1] if t else EOS for row in tokens for t in row], device=device)
-    for b in range(count):
-        _close(found[b], tokens[b], live[b].tolist(), width, penalty)
-    return [sorted(f, key=lambda h: -h.score) for f in found]
+        state = stepped.state.select(_rows(requests, width, device))
+        token = torch.tensor(
+            [t for r in requests for t in _fill([h[-1] for h in r.live], width, EOS)], device=device
+        )
+    return [request.finish() for request in requests]
 
 
-def _extend(logits: Tensor, live: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The 2 width best extensions of each request: log-probabilities, parent slots, tokens, (B, 2 width) each."""
-    count, width = live.shape
-    total = torch.log_softmax(logits, dim=-1).unflatten(0, (count, width)) + live.unsqueeze(-1)
-    values, flat = total.flatten(1).topk(2 * width, dim=-1)  # EOS may take up to width of them
-    return values, flat // logits.shape[-1], flat % logits.shape[-1]
+def _fill(values: list[Any], width: int, rest: Any) -> list[Any]:
+    return values + [rest] * (width - len(values))
 
 
-def _sort_out(
-    found: list[Hypothesis],
-    tokens: list[list[int]],
-    values: list[float],
-    parents: list[int],
-    chosen: list[int],
-    width: int,
-    length: int,
-    penalty: float,
-    live: Tensor,
-    keep: Tensor,
-) -> tuple[Tensor, Tensor, list[list[int]]]:
-    """Finished extensions among the best go to `found`; the next `width` unfinished ones live on."""
-    slots: list[list[int]] = []
-    for rank, (value, parent, token) in enumerate(zip(values, parents, chosen, strict=True)):
-        if value == -float("inf"):
-            continue
-        if token == EOS:
-            if rank < width and len(found) < width:
-                found.append(Hypothesis(tokens[parent], value, _rank(value, length, penalty), True))
-        elif len(slots) < width:
-            live[len(slots)], keep[len(slots)] = value, parent
-            slots.append([*tokens[parent], token])
-    return live, keep, slots + [[] for _ in range(width - len(slots))]
+def _column(requests: list[Request], width: int, device: torch.device) -> Tensor:
+    """Log-probabilities of the live hypotheses, (B, width); empty slots can never win."""
+    rows = [_fill([] if r.done else list(r.log_probs), width, NEVER) for r in requests]
+    return torch.tensor(rows, device=device)
 
 
-def _close(found: list[Hypothesis], tokens: list[list[int]], live: list[float], width: int, penalty: float) -> None:
-    for row, value in zip(tokens, live, strict=True):
-        if len(found) < width and row and value > -float("inf"):
-            found.append(Hypothesis(row, value, _rank(value, len(row), penalty), False))
+def _rows(requests: list[Request], width: int, device: torch.device) -> Tensor:
+    """Batch rows whose state each live hypothesis continues, (B width,)."""
+    rows = [b * width + p for b, r in enumerate(requests) for p in _fill(list(r.parents), width, 0)]
+    return torch.tensor(rows, device=device)
+
+
+def _extensions(logits: Tensor, live: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The best extensions of each request: log-probabilities, slots, tokens, (B, at most 2 width) each.
+
+    Twice the width, because up to `width` of them may be the end of sentence.
+    """
+    total = torch.log_softmax(logits, dim=-1).unflatten(0, live.shape) + live.unsqueeze(-1)
+    flat = total.flatten(1)
+    values, places = flat.topk(min(2 * live.shape[1], flat.shape[1]), dim=-1)
+    return values, places // logits.shape[-1], places % logits.shape[-1]

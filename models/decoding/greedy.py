@@ -5,6 +5,7 @@ Each decision sees only `state` and the token before it. A greedy sequence is no
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,12 +21,15 @@ Ended = Literal["eos", "length"]
 
 @dataclass(frozen=True)
 class Decoded:
-    """tokens of one request with EOS when it ended there; one trace and one (V,) logits row a decision."""
+    """tokens of one request, with EOS when it ended there; for each decision its logits (V,), its trace and the
+    seconds it took; and the state after the last one."""
 
     tokens: list[int]
     ended: Ended
     logits: Tensor
     traces: list[Any]
+    seconds: list[float]
+    state: Any
 
 
 @torch.inference_mode()
@@ -42,16 +46,19 @@ def greedy(
     prefix: tokens supplied instead of decided (a forced beginning, or a whole forced target with its EOS);
     read(t): an intervention on the read of decision t. At most max_length decisions, EOS among them.
     """
-    token, tokens, logits, traces = BOS, [], [], []
+    token, tokens, logits, traces, seconds = BOS, [], [], [], []
     device = next(system.parameters()).device
     while len(tokens) < max_length and (not tokens or tokens[-1] != EOS):
-        stepped = system.step(state, torch.tensor([token], device=device), read=read(len(tokens)))
-        state, t = stepped.state, len(tokens)
+        started, t = time.perf_counter(), len(tokens)
+        stepped = system.step(state, torch.tensor([token], device=device), read=read(t))
+        state = stepped.state
         token = prefix[t] if t < len(prefix) else int(stepped.logits[0].argmax())
+        seconds.append(time.perf_counter() - started)
         tokens.append(token)
         logits.append(stepped.logits[0])
         traces.append(stepped.trace)
-    return Decoded(tokens, "eos" if tokens[-1] == EOS else "length", torch.stack(logits), traces)
+    ended: Ended = "eos" if tokens[-1] == EOS else "length"
+    return Decoded(tokens, ended, torch.stack(logits), traces, seconds, state)
 
 
 @torch.inference_mode()

@@ -44,7 +44,7 @@ def update_manifest(slug: str, change: Callable[[dict[str, Any]], None], path: P
     """Change one system's entry under a file lock: trainings side by side write the same file."""
     path = path or MANIFEST
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.with_suffix(".lock"), "w") as lock:
+    with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         systems = read_manifest(path)
         change(systems.setdefault(slug, {}))

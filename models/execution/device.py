@@ -16,7 +16,9 @@ def device() -> torch.device:
     """The device of this process. Raises RuntimeError with a sentence when the override cannot be had."""
     wanted = os.environ.get(VARIABLE, "").strip() or ("cuda" if torch.cuda.is_available() else "cpu")
     if wanted.startswith("cuda") and not torch.cuda.is_available():
-        raise RuntimeError(f"{VARIABLE} asks for {wanted}, but torch finds no CUDA device. Unset it or use cpu.")
+        raise RuntimeError(
+            f"{VARIABLE} asks for {wanted}, but torch finds no CUDA device. Unset it or use cpu."
+        )
     return torch.device(wanted)
 
 

@@ -56,7 +56,9 @@ def concat_score(query: Tensor, key: Tensor, w: Tensor) -> Tensor:
 def location_score(query: Tensor, W: Tensor, length: int) -> Tensor:
     """W_a h_t (Luong, Eq. 9): source content is not read. W (positions, d); needs length <= positions."""
     if length > W.shape[0]:
-        raise ValueError(f"Location attention has scores for {W.shape[0]} source rows; this sentence has {length}.")
+        raise ValueError(
+            f"Location attention has scores for {W.shape[0]} source rows; this sentence has {length}."
+        )
     return F.linear(query, W[:length])
 
 

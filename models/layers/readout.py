@@ -1,4 +1,4 @@
-"""From a decision's rows to logits: the deep output of Bahdanau et al. 2015 (A.2.2) and a table tied to the embedding."""
+"""From a decision's rows to logits: the deep output of Bahdanau et al. 2015 (A.2.2), and a tied table."""
 
 from __future__ import annotations
 

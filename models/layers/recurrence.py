@@ -185,12 +185,12 @@ def run_gru(
 
 
 def run_lstm(
-    cell: LSTMCell | LSTM1997Cell, inputs: Tensor, valid: Tensor, state: LSTMStep | None = None
+    cell: LSTMCell | LSTM1997Cell, inputs: Tensor, valid: Tensor, start: LSTMStep | None = None
 ) -> tuple[Tensor, LSTMStep]:
     """Hidden rows (B, T, d) of an LSTM over a padded batch, and (h, c) after the last valid row."""
     x = cell.project(inputs).unbind(1)
     zero = inputs.new_zeros(inputs.shape[0], cell.d_hidden)
-    state = LSTMStep(zero, zero) if state is None else state
+    state: LSTMStep = start or LSTMStep(zero, zero)
     keep, full = valid.unsqueeze(-1), valid.all(dim=0).tolist()
     rows: list[Tensor] = []
     for t in range(inputs.shape[1]):

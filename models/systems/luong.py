@@ -137,7 +137,9 @@ class Luong(System):
         """
         config = replace(self.config, **changes)
         if config.input_feeding != self.config.input_feeding:
-            raise ValueError("Input feeding changes the decoder's input width, so it needs its own checkpoint.")
+            raise ValueError(
+                "Input feeding changes the decoder's input width, so it needs its own checkpoint."
+            )
         if config.score not in ("dot", self.config.score):
             raise ValueError(f"This checkpoint has no parameters for the {config.score} score.")
         if config.window == "local_p" != self.config.window:
@@ -153,7 +155,9 @@ class Luong(System):
         hidden, cell = tuple(s.hidden for s in ends), tuple(s.cell for s in ends)
         return LuongState(memory, source.valid, hidden, cell, zero, position)
 
-    def attend(self, query: Tensor, state: LuongState, read: Read | None) -> tuple[AttentionTrace, Tensor, Tensor, Tensor]:
+    def attend(
+        self, query: Tensor, state: LuongState, read: Read | None
+    ) -> tuple[AttentionTrace, Tensor, Tensor, Tensor]:
         """(read, content weights before the Gaussian, centre, visible rows) for h_t = query (B, d)."""
         config, valid = self.config, state.valid
         scores = self.attention.scores(query, state.memory, config.score)
@@ -172,7 +176,9 @@ class Luong(System):
             weights = read.weights
         return AttentionTrace(scores, weights, equations.mix(weights, state.memory)), content, centre, visible
 
-    def transition(self, state: LuongState, embedded: Tensor, read: Read | None) -> tuple[LuongState, StepTrace]:
+    def transition(
+        self, state: LuongState, embedded: Tensor, read: Read | None
+    ) -> tuple[LuongState, StepTrace]:
         """h_t -> a_t -> c_t -> h~_t."""
         row = torch.cat([embedded, state.attentional], dim=-1) if self.config.input_feeding else embedded
         hidden, layers = self.decoder.step(row, state.layers())

@@ -108,7 +108,9 @@ class RNNEncoderDecoder(System):
             hidden = self.decoder.cell(x_t, hidden)
             rows.append(hidden)
         stacked = torch.stack(rows, dim=1)
-        return self.dropout(self.decoder.readout(embedded, self.dropout(stacked), every)), Trace(states, summary, stacked)
+        return self.dropout(self.decoder.readout(embedded, self.dropout(stacked), every)), Trace(
+            states, summary, stacked
+        )
 
     def project(self, features: Tensor) -> Tensor:
         return self.output(features)

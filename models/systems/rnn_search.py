@@ -140,7 +140,9 @@ class RNNSearch(System):
             state, trace = self.transition(state, x, read.at(t) if read else None)
             traces.append(trace)
         decoder: StepTrace = stack_traces(traces)
-        rows = self.deep_output(self.dropout(decoder.hidden), self.dropout(decoder.attention.context), embedded)
+        rows = self.deep_output(
+            self.dropout(decoder.hidden), self.dropout(decoder.attention.context), embedded
+        )
         return self.dropout(rows), Trace(state.annotations, decoder)
 
     def project(self, features: Tensor) -> Tensor:

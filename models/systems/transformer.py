@@ -1,4 +1,5 @@
-"""Transformer encoder-decoder (Vaswani et al. 2017): post-norm, sinusoidal positions, three read relations (0x07B, 0x09C).
+"""Transformer encoder-decoder (Vaswani et al. 2017): post-norm, sinusoidal positions, three read
+relations (0x07B, 0x09C).
 
     encoder row  x = LN(x + SelfRead(x)),  x = LN(x + FFN(x))
     decoder row  y = LN(y + CausalSelfRead(y)),  y = LN(y + CrossRead(y, memory)),  y = LN(y + FFN(y))
@@ -174,15 +175,19 @@ class Transformer(System):
         y = self.place(self.embedding(token).unsqueeze(1), past)
         own_keys, own_values, targets, crosses = [], [], [], []
         visible = torch.ones(1, past + 1, dtype=torch.bool, device=token.device)
-        here = Read(*(None if part is None else part.unsqueeze(1) for part in (read.bias, read.weights))) if read else None
+        here = read.as_row() if read else None
         for i, layer in enumerate(self.decoder):
             key, value = layer.attention.keys_values(y)  # type: ignore[union-attr]
             own = torch.cat([state.self_keys[i], key], dim=2), torch.cat([state.self_values[i], value], dim=2)
             memory = state.memory_keys[i], state.memory_values[i]
             y, target, cross = layer(y, own, memory, visible, keys(state.valid), here)
-            for kept, new in zip((own_keys, own_values, targets, crosses), (*own, target, cross), strict=True):
+            for kept, new in zip(
+                (own_keys, own_values, targets, crosses), (*own, target, cross), strict=True
+            ):
                 kept.append(new)
-        after = CacheState(state.valid, state.memory_keys, state.memory_values, tuple(own_keys), tuple(own_values))
+        after = CacheState(
+            state.valid, state.memory_keys, state.memory_values, tuple(own_keys), tuple(own_values)
+        )
         return Stepped(self.project(y[:, 0]), after, StepTrace(tuple(targets), tuple(crosses)))
 
     def project(self, features: Tensor) -> Tensor:

@@ -69,16 +69,25 @@ def start_from(system: System, other: Entry) -> list[str]:
 
 
 def train(
-    entry: Entry, corpus: Path, recipe: Recipe, *, dropout: float = 0.1, resume: bool = False, minutes: float = 1e9
+    entry: Entry,
+    corpus: Path,
+    recipe: Recipe,
+    *,
+    dropout: float = 0.1,
+    resume: bool = False,
+    minutes: float = 1e9,
 ) -> dict[str, Any]:
-    """Train one system until its steps, an early stop, or the minutes of this session are over; returns provenance."""
+    """Train one system until its steps, an early stop, or the minutes of this session are over; returns provenance.
+
+    resume continues the run in runs/SLUG where there is one.
+    """
     tokenizer = load_tokenizer()
     torch.manual_seed(recipe.seed)
     system = build(entry, tokenizer.vocab_size, dropout)
     fresh = start_from(system, _entry(entry.starts_from)) if entry.starts_from else []
     pairs = epoch_pairs(encode_pairs(load_pairs(corpus, "train"), tokenizer), tokenizer, recipe.seed)
     run = Run(system, pairs, recipe, RUNS / entry.slug)
-    if resume:
+    if resume and run.stored:
         run.resume()
     else:
         log_file(entry).unlink(missing_ok=True)
@@ -111,11 +120,14 @@ def log_file(entry: Entry) -> Path:
     return path
 
 
-def _loop(entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any], minutes: float) -> dict[str, Any]:
+def _loop(
+    entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any], minutes: float
+) -> dict[str, Any]:
     recipe, started, before = run.recipe, time.perf_counter(), run.seconds
     meter = Meter(started=started)
-    with tqdm(total=recipe.steps, initial=run.step, unit="step", mininterval=5) as bar, open(log_file(entry), "a") as log:
-        while run.step < recipe.steps and time.perf_counter() - started < minutes * 60 and run.stale < recipe.patience:
+    bar = tqdm(total=recipe.steps, initial=run.step, unit="step", mininterval=5)
+    with bar, log_file(entry).open("a") as log:
+        while not run.finished and time.perf_counter() - started < minutes * 60:
             meter.add(run.advance())
             bar.update()
             run.seconds = before + time.perf_counter() - started
@@ -126,8 +138,7 @@ def _loop(entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any],
             if run.step % recipe.validate_every == 0 or run.step == recipe.steps:
                 _validate(entry, run, valid, provenance, log)
                 meter = Meter(started=time.perf_counter())
-    if run.step % recipe.validate_every and run.stale < recipe.patience and run.step < recipe.steps:
-        with open(log_file(entry), "a") as log:
+        if not run.finished and run.step % recipe.validate_every:
             _validate(entry, run, valid, provenance, log)
     return provenance
 
@@ -142,7 +153,12 @@ def _validate(entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, A
     _write(log, {"step": run.step, "valid_loss": round(loss, 4), "seconds": round(run.seconds, 1)})
     if loss < run.best:
         run.best, run.stale = loss, 0
-        progress = {"steps": run.step, "epoch": run.epoch, "seconds": round(run.seconds), "valid_loss": round(loss, 4)}
+        progress = {
+            "steps": run.step,
+            "epoch": run.epoch,
+            "seconds": round(run.seconds),
+            "valid_loss": round(loss, 4),
+        }
         checkpoints.save(entry, run.system, {**provenance, **progress})
     else:
         run.stale += 1

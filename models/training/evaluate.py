@@ -41,10 +41,14 @@ def translate_all(translator: Translator, sentences: Sequence[str], beam: int = 
     for start in range(0, len(order), size):
         part = order[start : start + size]
         rows = _on_device(source_rows([ids[k] for k in part]), translator)
-        found = greedy_batch(translator.system, rows) if beam == 1 else [h[0].tokens for h in beam_search(translator.system, rows, beam)]
+        found = greedy_batch(translator.system, rows) if beam == 1 else best_of_beam(translator, rows, beam)
         for k, tokens in zip(part, found, strict=True):
             out[k] = translator.tokenizer.decode(tokens)
     return out
+
+
+def best_of_beam(translator: Translator, rows: Rows, width: int) -> list[list[int]]:
+    return [found[0].tokens for found in beam_search(translator.system, rows, width)]
 
 
 def _on_device(rows: Rows, translator: Translator) -> Rows:
@@ -61,13 +65,15 @@ def chrf(outputs: Sequence[str], refs: Sequence[Sequence[str]]) -> float:
     return round(sacrebleu.corpus_chrf(list(outputs), _transposed(refs)).score, 2)
 
 
-def _transposed(refs: Sequence[Sequence[str]]) -> list[list[str | None]]:
+def _transposed(refs: Sequence[Sequence[str]]) -> Any:
     """sacreBLEU's layout: the n-th reference of every sentence, None where a sentence has fewer."""
     most = max(map(len, refs))
     return [[r[n] if n < len(r) else None for r in refs] for n in range(most)]
 
 
-def by_length(sentences: Sequence[str], outputs: Sequence[str], refs: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+def by_length(
+    sentences: Sequence[str], outputs: Sequence[str], refs: Sequence[Sequence[str]]
+) -> list[dict[str, Any]]:
     """BLEU of test sentences grouped by source words; empty groups are left out."""
     found = []
     for low, high in BUCKETS:
@@ -87,7 +93,13 @@ def story_figures(translator: Translator) -> dict[str, Any]:
     spread = []
     for low, high in _bands(distances):
         inside = [k for k, p in enumerate(pairs) if p.distance is not None and low <= p.distance <= high]
-        spread.append({"distance": [low, high], "sentences": len(inside), "kept": round(sum(kept[k] for k in inside) / len(inside), 4)})
+        spread.append(
+            {
+                "distance": [low, high],
+                "sentences": len(inside),
+                "kept": round(sum(kept[k] for k in inside) / len(inside), 4),
+            }
+        )
     return {
         "negation_kept": round(sum(kept) / len(kept), 4),
         "negation_by_distance": spread,
@@ -102,7 +114,9 @@ def _bands(distances: Sequence[int]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in edges if any(a <= d <= b for d in distances)]
 
 
-def alignment_counts(translator: Translator, examples: Iterable[tuple[str, str, Any, Any]]) -> AlignmentCounts:
+def alignment_counts(
+    translator: Translator, examples: Iterable[tuple[str, str, Any, Any]]
+) -> AlignmentCounts:
     """Summed link counts over (english, french, sure, possible) with links over display words."""
     total = AlignmentCounts()
     for english, french, sure, possible in examples:
@@ -110,7 +124,9 @@ def alignment_counts(translator: Translator, examples: Iterable[tuple[str, str, 
         told = translator.describe(source, [*translator.tokenizer.encode(french), EOS], "eos")
         if told.alignment is None:
             raise ValueError(f"{translator.entry.title} has no alignment.")
-        matrix = to_words(torch.tensor(told.alignment).numpy(), told.target_words[:-1], told.source_words[:-1])
+        matrix = to_words(
+            torch.tensor(told.alignment).numpy(), told.target_words[:-1], told.source_words[:-1]
+        )
         total += count_links(argmax_links(matrix), sure, possible)
     return total
 
@@ -122,7 +138,9 @@ def alignment_figures(translator: Translator, corpus: Path) -> dict[str, Any]:
         "examples": load_examples(),
         "tatoeba_hand": _public(corpus / "alignment" / "tatoeba_hand.tsv", translator),
     }
-    return {name: round(alignment_counts(translator, rows).error_rate, 4) for name, rows in sets.items() if rows}
+    return {
+        name: round(alignment_counts(translator, rows).error_rate, 4) for name, rows in sets.items() if rows
+    }
 
 
 def load_examples(path: Path | None = None) -> list[tuple[str, str, Any, Any]]:
@@ -130,7 +148,12 @@ def load_examples(path: Path | None = None) -> list[tuple[str, str, Any, Any]]:
     data = json.loads((path or checkpoints.ASSETS / "examples" / "aligned.json").read_text(encoding="utf-8"))
     rows = data["pairs"] if isinstance(data, dict) else data
     return [
-        (r["english"], r["french"], frozenset(map(tuple, r["sure"])), frozenset(map(tuple, [*r["sure"], *r["possible"]])))
+        (
+            r["english"],
+            r["french"],
+            frozenset(map(tuple, r["sure"])),
+            frozenset(map(tuple, [*r["sure"], *r["possible"]])),
+        )
         for r in rows
     ]
 
@@ -175,5 +198,3 @@ def evaluate(entry: Entry, corpus: Path) -> dict[str, Any]:
         metrics["alignment_error_rate"] = alignment_figures(translator, corpus)
     checkpoints.update_manifest(entry.slug, lambda item: item.update(metrics=metrics))
     return metrics
-
-

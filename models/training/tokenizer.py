@@ -52,7 +52,8 @@ class Tokenizer:
         self._bpe = BPE.from_str(text)
         table = _byte_of_char()
         size = self._bpe.get_vocab_size()
-        self._bytes = [bytes(table[c] for c in self._bpe.id_to_token(i)) for i in range(size)]
+        spelled = (self._bpe.id_to_token(i) or "" for i in range(size))
+        self._bytes = [bytes(table[c] for c in token) for token in spelled]
         self.vocab_size = size + N_SPECIAL
 
     def encode(self, text: str) -> list[int]:
@@ -137,7 +138,7 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int = 8192) -> BPE:
     return bpe
 
 
-def _regex():  # noqa: ANN202
+def _regex():
     from tokenizers import Regex
 
     return Regex(WORD_PATTERN)

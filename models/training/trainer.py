@@ -127,6 +127,16 @@ class Run:
         self.step += 1
         return {"loss": float(loss), "gradient_norm": float(norm), "rate": rate, "tokens": batch.tokens}
 
+    @property
+    def finished(self) -> bool:
+        """All steps are done, or validation has stopped improving."""
+        return self.step >= self.recipe.steps or self.stale >= self.recipe.patience
+
+    @property
+    def stored(self) -> bool:
+        """The folder holds a run to resume."""
+        return (self.folder / "run.safetensors").exists()
+
     def save(self) -> None:
         """Write everything that the next step depends on."""
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -10,34 +10,44 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import time
 
 import streamlit as st
 
-PERIOD = 30.0  # seconds
+PERIOD = 30.0  # seconds from one collection to the next
+LOOK = 2.0  # seconds from one look at the loaded modules to the next
 
 
 class Maintenance:
-    """A daemon thread: freeze what was imported, collect the rest on a timer."""
+    """A daemon thread: freeze what was imported as soon as imports rest, collect the rest on a timer."""
 
-    def __init__(self, period: float = PERIOD) -> None:
+    def __init__(self, period: float = PERIOD, look: float = LOOK) -> None:
         self.period = period
+        self.pause = min(look, period)
         self.stop = threading.Event()
         self.frozen_modules = 0  # how many modules were loaded at the last freeze
         self._seen = -1
         self.thread = threading.Thread(target=self._loop, name="maintenance", daemon=True)
 
-    def tick(self) -> None:
-        """Collect; freeze first where modules were imported since the last freeze and none since the last tick."""
-        gc.collect()
+    def look(self) -> None:
+        """Freeze where modules were imported since the last freeze and none since the last look.
+
+        The collection before it keeps garbage from being frozen with the rest.
+        """
         loaded = len(sys.modules)
         if loaded == self._seen and loaded != self.frozen_modules:
+            gc.collect()
             gc.freeze()
             self.frozen_modules = loaded
         self._seen = loaded
 
     def _loop(self) -> None:
-        while not self.stop.wait(self.period):
-            self.tick()
+        collected = time.monotonic()
+        while not self.stop.wait(self.pause):
+            self.look()
+            if time.monotonic() - collected >= self.period:
+                gc.collect()
+                collected = time.monotonic()
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

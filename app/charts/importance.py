@@ -74,7 +74,7 @@ def rank_comparison(
         )
         chart.add_trace(trace)
     word_axis(chart, names)
-    chart.update_xaxes(range=[-0.6, len(names) - 0.4], side="top")
+    chart.update_xaxes(range=[-0.9, len(names) - 0.1], side="top")
     chart.update_yaxes(range=[len(words) + 0.5, 0.5], showgrid=False, dtick=max(1, len(words) // 12))
     return chart.update_layout(showlegend=False)
 

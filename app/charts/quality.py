@@ -54,6 +54,7 @@ def _trace(line: Line, index: int, sizes: np.ndarray, measure: str) -> go.Scatte
         y=values,
         name=text(line.name, 40),
         mode="lines+markers",
+        cliponaxis=False,
         line={"dash": dash(index), "width": 2, "color": line.colour},
         marker={"symbol": symbol(index), "size": 8, "color": line.colour},
         error_y=None if spread is None else {"type": "data", "array": spread, "thickness": 1.2, "width": 3},

@@ -44,6 +44,7 @@ def _walk(name: str, values: np.ndarray, index: int, words: list[str]) -> go.Sca
         y=values,
         name=text(name, 40),
         mode="lines+markers",
+        cliponaxis=False,
         line={"dash": dash(index), "width": 2},
         marker={"symbol": symbol(index), "size": 8},
         customdata=words,
@@ -51,25 +52,22 @@ def _walk(name: str, values: np.ndarray, index: int, words: list[str]) -> go.Sca
     )
 
 
-def channel_difference(
-    difference: np.ndarray, words: Sequence[str], *, scale: Sequence[str] | None = None, height: int = 280
-) -> go.Figure:
+def channel_difference(difference: np.ndarray, words: Sequence[str], *, height: int = 280) -> go.Figure:
     """Signed difference (T, d) of two state sequences: words from left to right, channels from top to bottom.
 
-    scale: hex stops from negative to positive (None: the template's diverging colours).
-    Raises ValueError when `difference` has not one row a word.
+    Colours: the template's diverging scale around zero. ValueError when `difference` has not one row a word.
     """
     values = np.asarray(difference, dtype=float)
     if values.ndim != 2 or len(values) != len(words):
         raise ValueError(f"difference has shape {values.shape}, expected ({len(words)}, channels)")
     most = float(np.abs(values).max()) or 1.0
     chart = figure("", "channel", height)
-    colours = None if scale is None else [[i / (len(scale) - 1), stop] for i, stop in enumerate(scale)]
     heat = go.Heatmap(
         z=values.T,
-        zmin=-most,
-        zmax=most,
-        colorscale=colours or "RdBu_r",
+        # Plotly takes the diverging scale when both signs occur, a sequential one otherwise.
+        autocolorscale=True,
+        zmin=-most if (values < 0).any() else 0.0,
+        zmax=most if (values > 0).any() or not (values < 0).any() else 0.0,
         colorbar={"thickness": 10, "outlinewidth": 0, "len": 0.9},
         hovertemplate="position %{x}, channel %{y}<br>difference %{z:.3f}<extra></extra>",
     )

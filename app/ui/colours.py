@@ -71,6 +71,9 @@ SERIES: tuple[tuple[str, str], ...] = (
     ("#0b8398", "#5cc9dc"),
     ("#8a6a00", "#dcbf5a"),
     ("#586270", "#9ba7b6"),
+    # Streamlit colours Plotly lines from the theme only when it is given ten.
+    ("#4d7a16", "#a9d27c"),
+    ("#7d3b2a", "#e2a58f"),
 )
 
 

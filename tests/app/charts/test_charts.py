@@ -64,6 +64,8 @@ def test_equal_words_keep_their_own_place() -> None:
 def test_channels_are_centred_on_zero() -> None:
     heat = traces(charts.channel_difference(np.array([[0.5, -2.0]]), ["a"]))[0]
     assert (heat.zmin, heat.zmax) == (-2.0, 2.0)
+    same = traces(charts.channel_difference(np.zeros((1, 2)), ["a"]))[0]
+    assert (same.zmin, same.zmax) == (0.0, 1.0)
 
 
 def test_importance_is_scaled_but_keeps_its_raw_values() -> None:

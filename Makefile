@@ -48,12 +48,12 @@ bench: $(DEV_STAMP)  ## the benchmarks of the page (real Chromium, websocket ses
 clean:  ## remove the environment and every cache
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis tests/browser/shots
 
-$(BIN)/python:
+$(BIN)/pip:  # made last by venv, so an interrupted one is made again
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if v >= (3, 11) else "Sequence Explorer needs Python 3.11 or newer; this is %d.%d. Try: make PYTHON=python3.12 run" % v)'
 	@echo "Making $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 
-$(RUN_STAMP): requirements.txt | $(BIN)/python
+$(RUN_STAMP): requirements.txt | $(BIN)/pip
 	@echo "Installing the app's packages into $(VENV) (once; torch is the large one) ..."
 	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on -r requirements.txt
 	@rm -f $(VENV)/installed-run-* && touch $@

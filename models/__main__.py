@@ -60,11 +60,10 @@ def _train(args: argparse.Namespace) -> None:
     import torch
 
     from models.training import commands
-    from models.training.trainer import Recipe
 
     torch.set_num_threads(args.threads)
     names = ("steps", "tokens", "rate", "warmup", "seed", "validate_every", "precision")
-    recipe = commands.recipe_from(Recipe(), **{n: getattr(args, n) for n in names})
+    recipe = commands.recipe_from(**{n: getattr(args, n) for n in names})
     commands.train(
         catalog.entry(args.slug),
         args.corpus,

@@ -76,8 +76,7 @@ class Translator:
 
     def rows(self, source_ids: list[int]) -> Rows:
         """One request on this process's device, from ids with EOS."""
-        rows = source_rows([source_ids[:-1]])
-        return Rows(rows.ids.to(device()), rows.valid.to(device()))
+        return source_rows([source_ids[:-1]]).to(device())
 
     def translate(self, text: str, beam: int = 1, max_length: int = 64) -> Translation:
         """Greedy (beam 1) or beam translation. Raises ValueError with a sentence for input out of bounds."""

@@ -40,6 +40,10 @@ class Rows:
     def lengths(self) -> Tensor:
         return self.valid.sum(dim=1)
 
+    def to(self, device: torch.device) -> Rows:
+        vectors = None if self.vectors is None else self.vectors.to(device)
+        return Rows(self.ids.to(device), self.valid.to(device), vectors)
+
 
 @dataclass(frozen=True)
 class StateTensor:

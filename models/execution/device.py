@@ -22,6 +22,15 @@ def device() -> torch.device:
     return torch.device(wanted)
 
 
+def fast_bf16() -> bool:
+    """Matrix products in bfloat16 are faster here than in float32. Without such instructions they are 15 to 100
+    times slower."""
+    if device().type == "cuda":
+        return True
+    able = torch.cpu.get_capabilities()
+    return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
+
+
 def device_name() -> str:
     """The device as a person would name it."""
     if device().type == "cuda":

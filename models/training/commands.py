@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from models.catalog import Entry
 from models.execution import checkpoints
+from models.execution.device import device, fast_bf16
 from models.interface import System
 from models.training.corpus import CREDIT, Pair, corpus_sha256, encode_pairs, load_pairs, story_pairs
 from models.training.tokenizer import Tokenizer, load_tokenizer, save_tokenizer, train_tokenizer
@@ -83,7 +84,7 @@ def train(
     """
     tokenizer = load_tokenizer()
     torch.manual_seed(recipe.seed)
-    system = build(entry, tokenizer.vocab_size, dropout)
+    system = build(entry, tokenizer.vocab_size, dropout).to(device())
     fresh = start_from(system, _entry(entry.starts_from)) if entry.starts_from else []
     pairs = epoch_pairs(encode_pairs(load_pairs(corpus, "train"), tokenizer), tokenizer, recipe.seed)
     run = Run(system, pairs, recipe, RUNS / entry.slug)
@@ -165,5 +166,7 @@ def _validate(entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, A
     run.save()
 
 
-def recipe_from(base: Recipe, **changes: Any) -> Recipe:
+def recipe_from(**changes: Any) -> Recipe:
+    """The default recipe with the given changes; None leaves a default, precision follows the machine."""
+    base = Recipe(precision="bf16" if fast_bf16() else "fp32")
     return replace(base, **{k: v for k, v in changes.items() if v is not None})

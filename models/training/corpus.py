@@ -41,6 +41,10 @@ class Batch:
     labels: Tensor
     known: Tensor
 
+    def to(self, device: torch.device) -> Batch:
+        parts = (part.to(device) for part in (self.target_in, self.labels, self.known))
+        return Batch(self.source.to(device), *parts)
+
     @property
     def tokens(self) -> int:
         return int(self.known.sum())

@@ -20,6 +20,7 @@ from models.catalog import Entry
 from models.decoding.beam import beam_search
 from models.decoding.greedy import greedy_batch
 from models.execution import checkpoints
+from models.execution.device import device
 from models.interactive import Translator, load_translator
 from models.interface import Rows
 from models.training.align_metrics import AlignmentCounts, argmax_links, count_links, parse_links, to_words
@@ -40,7 +41,7 @@ def translate_all(translator: Translator, sentences: Sequence[str], beam: int = 
     out, size = [""] * len(ids), 100 if beam == 1 else 40
     for start in range(0, len(order), size):
         part = order[start : start + size]
-        rows = _on_device(source_rows([ids[k] for k in part]), translator)
+        rows = source_rows([ids[k] for k in part]).to(device())
         found = greedy_batch(translator.system, rows) if beam == 1 else best_of_beam(translator, rows, beam)
         for k, tokens in zip(part, found, strict=True):
             out[k] = translator.tokenizer.decode(tokens)
@@ -49,11 +50,6 @@ def translate_all(translator: Translator, sentences: Sequence[str], beam: int = 
 
 def best_of_beam(translator: Translator, rows: Rows, width: int) -> list[list[int]]:
     return [found[0].tokens for found in beam_search(translator.system, rows, width)]
-
-
-def _on_device(rows: Rows, translator: Translator) -> Rows:
-    where = next(translator.system.parameters()).device
-    return Rows(rows.ids.to(where), rows.valid.to(where))
 
 
 def bleu(outputs: Sequence[str], refs: Sequence[Sequence[str]]) -> float:

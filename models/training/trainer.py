@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +23,8 @@ from torch import Tensor
 
 from models.interface import System
 from models.training.corpus import Batch, Pair, batches, collate
+
+Precision = Literal["bf16", "fp32"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Recipe:
     clip: float = 1.0
     candidates: int = 800  # random entries beside a batch's own targets
     full_softmax: float = 0.15  # last share of the run with the whole vocabulary
-    precision: str = "bf16"  # of matrix products; parameters and states stay float32
+    precision: Precision = "fp32"  # of matrix products; parameters and states stay float32
     validate_every: int = 1_000
     patience: int = 8  # validations without improvement before an early stop
     seed: int = 20030527
@@ -87,6 +89,7 @@ class Run:
         )
         self.step, self.epoch, self.place, self.seconds = 0, 0, 0, 0.0
         self.best, self.stale = math.inf, 0
+        self.device = next(system.parameters()).device
         self._batches = self._epoch(0)
         torch.manual_seed(recipe.seed)
 
@@ -103,19 +106,19 @@ class Run:
 
     def loss(self, batch: Batch) -> Tensor:
         enabled = self.recipe.precision == "bf16"
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=enabled):
             rows, _ = self.system.features(batch.source, batch.target_in)
             rows, labels = rows[batch.known], batch.labels[batch.known]
             table, bias = self.system.output_table()
             if self.step >= self.recipe.steps * (1 - self.recipe.full_softmax):
                 return full_loss(rows, labels, table, bias, self.recipe.smoothing)
-            drawn = torch.randint(table.shape[0], (self.recipe.candidates,))
+            drawn = torch.randint(table.shape[0], (self.recipe.candidates,), device=self.device)
             return candidate_loss(rows, labels, table, bias, self.recipe.smoothing, drawn)
 
     def advance(self) -> dict[str, float]:
         """One update; returns loss, gradient norm, learning rate and target tokens."""
         self.system.train()
-        batch = self._next()
+        batch = self._next().to(self.device)
         rate = learning_rate(self.step, self.recipe)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -125,7 +128,7 @@ class Run:
         norm = torch.nn.utils.clip_grad_norm_(self.system.parameters(), self.recipe.clip)
         self.optimiser.step()
         self.step += 1
-        return {"loss": float(loss), "gradient_norm": float(norm), "rate": rate, "tokens": batch.tokens}
+        return {"loss": float(loss.detach()), "gradient_norm": float(norm), "rate": rate, "tokens": batch.tokens}
 
     @property
     def finished(self) -> bool:
@@ -144,12 +147,18 @@ class Run:
         names = [n for n, _ in self.system.named_parameters()]
         for index, moments in self.optimiser.state_dict()["state"].items():
             tensors |= {f"moment.{names[index]}.{key}": value for key, value in moments.items()}
-        tensors["generator"] = torch.get_rng_state()
+        tensors |= self._generators()
         draft = self.folder / "run.draft"
         facts = {k: str(getattr(self, k)) for k in ("step", "epoch", "place", "seconds", "best", "stale")}
         save_file({k: v.contiguous().clone() for k, v in tensors.items()}, draft, metadata=facts)
         draft.replace(self.folder / "run.safetensors")
         (self.folder / "recipe.json").write_text(json.dumps(asdict(self.recipe), indent=1), encoding="utf-8")
+
+    def _generators(self) -> dict[str, Tensor]:
+        own = {"generator": torch.get_rng_state()}
+        if self.device.type == "cuda":
+            own["generator_cuda"] = torch.cuda.get_rng_state(self.device)
+        return own
 
     def resume(self) -> None:
         """Continue the run stored in the folder. Raises FileNotFoundError when there is none."""
@@ -168,6 +177,8 @@ class Run:
         for _ in range(self.place):
             next(self._batches)
         torch.set_rng_state(tensors["generator"])
+        if self.device.type == "cuda":
+            torch.cuda.set_rng_state(tensors["generator_cuda"], self.device)
 
     def _restore(self, tensors: dict[str, Tensor]) -> None:
         state = self.optimiser.state_dict()
@@ -185,9 +196,10 @@ class Run:
 def validate(system: System, pairs: Sequence[Pair], tokens: int = 4_000) -> float:
     """Mean negative log-likelihood a target token (nats), whole vocabulary, float32."""
     system.eval()
+    device = next(system.parameters()).device
     total, count = 0.0, 0
     for chunk in batches(pairs, tokens, 0):
-        batch = collate(chunk)
+        batch = collate(chunk).to(device)
         logits = system.score(batch.source, batch.target_in).logits
         total += float(F.cross_entropy(logits[batch.known], batch.labels[batch.known], reduction="sum"))
         count += batch.tokens

@@ -1,0 +1,34 @@
+"""`make bench`: run the benchmarks one after the other and print their tables."""
+
+from __future__ import annotations
+
+import argparse
+
+from tests.benchmarks import measure, picture, sessions, startup
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="picture, startup, sessions; default: all")
+    parser.add_argument("--count", type=int, default=30, help="sentences of `picture`")
+    parser.add_argument("--rounds", type=int, default=3, help="new servers of `startup`")
+    parser.add_argument("--sessions", type=int, default=30, help="visitors of `sessions`")
+    parser.add_argument("--seconds", type=float, default=60, help="how long they edit")
+    chosen = parser.parse_args()
+    benchmarks = {
+        "picture": lambda: picture.show(picture.run(chosen.count)),
+        "startup": lambda: startup.show(startup.run(chosen.rounds)),
+        "sessions": lambda: sessions.show(sessions.run(chosen.sessions, chosen.seconds)),
+    }
+    unknown = set(chosen.names) - set(benchmarks)
+    if unknown:
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
+    facts = measure.machine()
+    print(", ".join(f"{name} {value}" for name, value in facts.items()), flush=True)
+    for name in chosen.names or benchmarks:
+        print(f"\n{benchmarks[name]()}", flush=True)
+    print(f"\nAll figures: {measure.RESULTS.relative_to(measure.RESULTS.parents[2])}/*.json")
+
+
+if __name__ == "__main__":
+    main()

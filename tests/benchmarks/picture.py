@@ -1,0 +1,121 @@
+"""Enter in the sentence box to the new alignment picture painted, in real Chromium, beside the floor.
+
+    python -m tests.benchmarks picture
+
+The floor is the smallest app with the same way to go: a text box and `st.write` of its text. Both are measured in
+the same run, a sentence here and a sentence there, from the time stamp of the key press to the frame after the one in
+which the picture (or the text) was found changed. Every sentence is new to the server, so no cache answers.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.benchmarks.measure import SLUG, fresh_sentences, need_weights, save, summary, table
+from tests.browser.harness import launch, serve, visit
+
+WARM = 3
+FLOOR = "tests/benchmarks/floor_app.py"
+Kind = Literal["picture", "text"]
+
+# Waits for Enter, then looks once a frame; a component's picture lives in the shadow root that Streamlit gives it.
+ARM = """([kind, text]) => {
+  const picture = () => {
+    for (const host of document.querySelectorAll('.stMain *')) {
+      const found = host.shadowRoot?.querySelector('[data-component=heatmap][data-ready=true]');
+      if (found && found.getClientRects().length) return found;
+    }
+    return null;
+  };
+  const version = () => picture()?.dataset.version;
+  const before = version();
+  const said = () => [...document.querySelectorAll('.stMain p')].some((p) => p.textContent === text);
+  const done = () => kind === 'picture' ? version() && version() !== before : said();
+  window.benchmark = new Promise((resolve, reject) => addEventListener('keydown', (event) => {
+    const began = event.timeStamp;
+    const look = () => {
+      if (done()) requestAnimationFrame(() => resolve(
+        { ms: performance.now() - began, draw: Number(picture()?.dataset.drawMs ?? 0) }));
+      else if (performance.now() - began > 60000) reject(new Error('nothing new within a minute'));
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, { capture: true, once: true }));
+}"""
+
+
+def commit(page: Page, text: str, kind: Kind) -> dict[str, float]:
+    """Type `text`, press Enter; seconds until what it causes is painted, and of them the drawing of the picture."""
+    box = page.get_by_label("Sentence", exact=True)
+    box.fill(text)
+    page.evaluate(ARM, [kind, text])
+    box.press("Enter")
+    found = page.evaluate("window.benchmark")
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+    )
+    return {"seconds": found["ms"] / 1e3, "draw": found["draw"] / 1e3}
+
+
+@contextmanager
+def pages(folder: Path) -> Iterator[tuple[Page, Page]]:
+    """The Alignment page and the floor, each on its own server, in one Chromium."""
+    with ExitStack() as stack:
+        app = stack.enter_context(serve(folder / "app.log"))
+        floor = stack.enter_context(serve(folder / "floor.log", script=FLOOR))
+        browser = launch(stack.enter_context(sync_playwright()))
+        visitor = stack.enter_context(visit(browser, app.url))
+        visitor.page.set_default_timeout(120_000)
+        visitor.goto("alignment", settle=False, **PARAMETERS)
+        visitor.settle(timeout=240_000)
+        plain = stack.enter_context(visit(browser, floor.url)).page
+        plain.goto(floor.url)
+        plain.get_by_label("Sentence", exact=True).wait_for()
+        yield visitor.page, plain
+
+
+def run(count: int = 30) -> dict[str, Any]:
+    """Commit `count` fresh sentences to each; figures in seconds."""
+    need_weights()
+    sentences = fresh_sentences(WARM + count)
+    pictures, texts = [], []
+    with tempfile.TemporaryDirectory() as folder, pages(Path(folder)) as (page, floor):
+        for sentence in sentences:
+            pictures.append(commit(page, sentence, "picture"))
+            texts.append(commit(floor, sentence, "text"))
+    figures = {
+        "system": SLUG,
+        "picture": summary([one["seconds"] for one in pictures[WARM:]]),
+        "drawing": summary([one["draw"] for one in pictures[WARM:]]),
+        "floor": summary([one["seconds"] for one in texts[WARM:]]),
+    }
+    figures["ratio"] = {name: figures["picture"][name] / figures["floor"][name] for name in ("median", "p95")}
+    save("picture", figures)
+    return figures
+
+
+def show(figures: dict[str, Any]) -> str:
+    """The figures as a table."""
+    rows = [
+        [label, *(f"{figures[name][column] * 1e3:,.0f} ms" for column in ("median", "p95", "least", "most"))]
+        for label, name in (
+            ("new alignment picture", "picture"),
+            ("  of it, drawing", "drawing"),
+            ("floor", "floor"),
+        )
+    ]
+    ratio = figures["ratio"]
+    rows.append(["picture / floor", f"{ratio['median']:.2f}", f"{ratio['p95']:.2f}", "", ""])
+    count, system = figures["picture"]["count"], figures["system"]
+    title = f"Enter to painted, {count} fresh sentences, {system} (aim: twice the floor)"
+    return table(title, ["", "median", "p95", "least", "most"], rows)
+
+
+# What the Alignment page's link says for the system that is measured.
+PARAMETERS: dict[str, str] = {"v": "1", "m": SLUG}

@@ -14,11 +14,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="new servers of `startup`")
     parser.add_argument("--sessions", type=int, default=30, help="visitors of `sessions`")
     parser.add_argument("--seconds", type=float, default=60, help="how long they edit")
+    parser.add_argument("--page", default=measure.PAGE.lab, help="the lab that is measured")
+    parser.add_argument("--system", default=measure.PAGE.system, help="the system that is measured")
     chosen = parser.parse_args()
+    target = measure.Target(chosen.page, chosen.system)
     benchmarks = {
-        "picture": lambda: picture.show(picture.run(chosen.count)),
-        "startup": lambda: startup.show(startup.run(chosen.rounds)),
-        "sessions": lambda: sessions.show(sessions.run(chosen.sessions, chosen.seconds)),
+        "picture": lambda: picture.show(picture.run(chosen.count, target)),
+        "startup": lambda: startup.show(startup.run(chosen.rounds, target)),
+        "sessions": lambda: sessions.show(sessions.run(chosen.sessions, chosen.seconds, target)),
     }
     unknown = set(chosen.names) - set(benchmarks)
     if unknown:

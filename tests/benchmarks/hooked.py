@@ -15,6 +15,7 @@ from typing import Any
 from tests.browser.harness import ROOT, Server, serve
 
 HOOK = Path(__file__).with_name("hook")
+PATIENCE = 300  # seconds for a start; a machine that trains meanwhile is slow
 
 
 @dataclass
@@ -59,5 +60,5 @@ def serve_hooked(
         (folder / "hold").touch()
     path = os.pathsep.join([str(HOOK), str(ROOT)])
     extra = {"SEQUENCE_EXPLORER_HOOK": str(folder), "PYTHONPATH": path, **(environment or {})}
-    with serve(folder / "streamlit.log", environment=extra) as server:
+    with serve(folder / "streamlit.log", environment=extra, wait=PATIENCE) as server:
         yield Hooked(server, folder)

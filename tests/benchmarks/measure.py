@@ -6,6 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +20,27 @@ from models.training.story import generate
 
 RESULTS = Path(__file__).with_name("results")
 SEED = 20
-SLUG = "rnn_search"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is measured: one system on one lab's page."""
+
+    lab: str = "alignment"
+    system: str = "rnn_search"
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The parameters of the page's link that choose the system, and no other."""
+        return {"v": "1", "m": self.system}
+
+    @property
+    def box(self) -> str:
+        """Widget key of the sentence box."""
+        return f"{self.lab}.sentence"
+
+
+PAGE = Target()
 
 
 def fresh_sentences(count: int, seed: int = SEED) -> list[str]:
@@ -32,7 +53,7 @@ def fresh_sentences(count: int, seed: int = SEED) -> list[str]:
     return list(found)[:count]
 
 
-def need_weights(slug: str = SLUG) -> None:
+def need_weights(slug: str) -> None:
     """RuntimeError where `slug` is not trained: an untrained system ends no sentence, its times say nothing."""
     if not (CHECKPOINTS / slug / "weights.safetensors").exists():
         raise RuntimeError(

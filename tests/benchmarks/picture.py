@@ -17,7 +17,8 @@ from typing import Any, Literal
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.benchmarks.measure import SLUG, fresh_sentences, need_weights, save, summary, table
+from tests.benchmarks.hooked import PATIENCE
+from tests.benchmarks.measure import PAGE, Target, fresh_sentences, need_weights, save, summary, table
 from tests.browser.harness import launch, serve, visit
 
 WARM = 3
@@ -64,15 +65,15 @@ def commit(page: Page, text: str, kind: Kind) -> dict[str, float]:
 
 
 @contextmanager
-def pages(folder: Path) -> Iterator[tuple[Page, Page]]:
-    """The Alignment page and the floor, each on its own server, in one Chromium."""
+def pages(folder: Path, target: Target) -> Iterator[tuple[Page, Page]]:
+    """The page and the floor, each on its own server, in one Chromium."""
     with ExitStack() as stack:
-        app = stack.enter_context(serve(folder / "app.log"))
-        floor = stack.enter_context(serve(folder / "floor.log", script=FLOOR))
+        app = stack.enter_context(serve(folder / "app.log", wait=PATIENCE))
+        floor = stack.enter_context(serve(folder / "floor.log", script=FLOOR, wait=PATIENCE))
         browser = launch(stack.enter_context(sync_playwright()))
         visitor = stack.enter_context(visit(browser, app.url))
         visitor.page.set_default_timeout(120_000)
-        visitor.goto("alignment", settle=False, **PARAMETERS)
+        visitor.goto(target.lab, settle=False, **target.params)
         visitor.settle(timeout=240_000)
         plain = stack.enter_context(visit(browser, floor.url)).page
         plain.goto(floor.url)
@@ -80,17 +81,18 @@ def pages(folder: Path) -> Iterator[tuple[Page, Page]]:
         yield visitor.page, plain
 
 
-def run(count: int = 30) -> dict[str, Any]:
+def run(count: int = 30, target: Target = PAGE) -> dict[str, Any]:
     """Commit `count` fresh sentences to each; figures in seconds."""
-    need_weights()
+    need_weights(target.system)
     sentences = fresh_sentences(WARM + count)
     pictures, texts = [], []
-    with tempfile.TemporaryDirectory() as folder, pages(Path(folder)) as (page, floor):
+    with tempfile.TemporaryDirectory() as folder, pages(Path(folder), target) as (page, floor):
         for sentence in sentences:
             pictures.append(commit(page, sentence, "picture"))
             texts.append(commit(floor, sentence, "text"))
     figures = {
-        "system": SLUG,
+        "page": target.lab,
+        "system": target.system,
         "picture": summary([one["seconds"] for one in pictures[WARM:]]),
         "drawing": summary([one["draw"] for one in pictures[WARM:]]),
         "floor": summary([one["seconds"] for one in texts[WARM:]]),
@@ -112,10 +114,6 @@ def show(figures: dict[str, Any]) -> str:
     ]
     ratio = figures["ratio"]
     rows.append(["picture / floor", f"{ratio['median']:.2f}", f"{ratio['p95']:.2f}", "", ""])
-    count, system = figures["picture"]["count"], figures["system"]
-    title = f"Enter to painted, {count} fresh sentences, {system} (aim: twice the floor)"
+    count, place = figures["picture"]["count"], f"{figures['system']} on {figures['page']}"
+    title = f"Enter to painted, {count} fresh sentences, {place} (aim: twice the floor)"
     return table(title, ["", "median", "p95", "least", "most"], rows)
-
-
-# What the Alignment page's link says for the system that is measured.
-PARAMETERS: dict[str, str] = {"v": "1", "m": SLUG}

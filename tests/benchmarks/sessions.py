@@ -27,8 +27,9 @@ from typing import Any
 from app.ui.maintenance import PERIOD
 from tests.benchmarks.hooked import Hooked, serve_hooked
 from tests.benchmarks.measure import (
+    PAGE,
     SEED,
-    SLUG,
+    Target,
     fresh_sentences,
     milliseconds,
     need_weights,
@@ -37,11 +38,9 @@ from tests.benchmarks.measure import (
     summary,
     table,
 )
-from tests.benchmarks.picture import PARAMETERS
 from tests.benchmarks.visitor import Visitor, visit
 from tests.browser.harness import ROOT
 
-BOX = "alignment.sentence"
 EVERY = 2.0  # seconds between two edits of a visitor
 MOST_SESSIONS, MOST_SECONDS = 100, 300
 LIVE = re.compile(r"^active_sessions\S* (\d+)", re.MULTILINE)
@@ -70,13 +69,15 @@ def kept_seconds() -> float:
     return float(settings["server"]["disconnectedSessionTTL"])
 
 
-async def edits(visitor: Visitor, sentences: Iterator[str], first: float, last: float, waits: Waits) -> None:
+async def edits(
+    visitor: Visitor, box: str, sentences: Iterator[str], first: float, last: float, waits: Waits
+) -> None:
     """One visitor: an edit at `first`, `first` + EVERY, ... until `last` (monotonic times)."""
     due = first
     while due < last:
         waits.late += time.monotonic() > due + 0.05
         await asyncio.sleep(max(0.0, due - time.monotonic()))
-        found = await visitor.run({BOX: next(sentences)}, since=due)
+        found = await visitor.run({box: next(sentences)}, since=due)
         waits.result.append(found.seconds)
         if found.picture_seconds is not None:
             waits.picture.append(found.picture_seconds)
@@ -85,7 +86,9 @@ async def edits(visitor: Visitor, sentences: Iterator[str], first: float, last: 
         due += EVERY
 
 
-async def crowd(hooked: Hooked, sessions: int, seconds: float) -> tuple[Waits, dict[str, float]]:
+async def crowd(
+    hooked: Hooked, target: Target, sessions: int, seconds: float
+) -> tuple[Waits, dict[str, float]]:
     """Open `sessions` visitors one after the other, let them edit for `seconds`, and read the memory as it goes."""
     url, pid, random = hooked.server.url, hooked.server.process.pid, Random(SEED)
     sentences = iter(fresh_sentences(int(sessions * (seconds / EVERY + 2)) + 8))
@@ -93,16 +96,16 @@ async def crowd(hooked: Hooked, sessions: int, seconds: float) -> tuple[Waits, d
     async with AsyncExitStack() as stack:
         visitors: list[Visitor] = []
         for _ in range(sessions):
-            visitors.append(await stack.enter_async_context(visit(url, "alignment", **PARAMETERS)))
+            visitors.append(await stack.enter_async_context(visit(url, target.lab, **target.params)))
             await asyncio.wait_for(visitors[-1].run(), 300)
             if len(visitors) == 1:
                 for _ in range(5):
-                    await visitors[0].run({BOX: next(sentences)})
+                    await visitors[0].run({target.box: next(sentences)})
                 memory["one visitor"] = resident_mb(pid)
         memory["all open"] = resident_mb(pid)
         start = time.monotonic() + 0.5
         tasks = [
-            edits(one, sentences, start + random.uniform(0, EVERY), start + seconds, waits)
+            edits(one, target.box, sentences, start + random.uniform(0, EVERY), start + seconds, waits)
             for one in visitors
         ]
         await asyncio.wait_for(asyncio.gather(*tasks), seconds * 4 + 60)
@@ -122,18 +125,19 @@ def wait_for_collection(hooked: Hooked, memory: dict[str, float]) -> int:
     return left
 
 
-def run(sessions: int = 30, seconds: float = 60) -> dict[str, Any]:
+def run(sessions: int = 30, seconds: float = 60, target: Target = PAGE) -> dict[str, Any]:
     """The whole benchmark; times in seconds, memory in MB. ValueError beyond its bounds."""
     if not (1 <= sessions <= MOST_SESSIONS and EVERY <= seconds <= MOST_SECONDS):
         raise ValueError(f"at most {MOST_SESSIONS} sessions and {MOST_SECONDS} seconds")
-    need_weights()
+    need_weights(target.system)
     with tempfile.TemporaryDirectory() as folder, serve_hooked(Path(folder)) as hooked:
-        waits, memory = asyncio.run(crowd(hooked, sessions, seconds))
+        waits, memory = asyncio.run(crowd(hooked, target, sessions, seconds))
         left = wait_for_collection(hooked, memory)
         report = hooked.report()
     share = (memory["all open"] - memory["one visitor"]) / max(1, sessions - 1)
     figures = {
-        "system": SLUG,
+        "page": target.lab,
+        "system": target.system,
         "sessions": sessions,
         "seconds": seconds,
         "picture": summary(waits.picture),
@@ -156,12 +160,16 @@ def show(figures: dict[str, Any]) -> str:
         [label, *(milliseconds(figures[name][column]) for column in columns)]
         for label, name in (("edit to new picture", "picture"), ("edit to end of run", "result"))
     ]
+    place = f"{figures['system']} on {figures['page']}"
     title = (
-        f"{figures['sessions']} sessions, an edit every {EVERY:.0f} s for {figures['seconds']:.0f} s, "
-        f"{figures['system']}: {figures['result']['count']} edits, {figures['late']} late, {figures['errors']} errors"
+        f"{figures['sessions']} sessions, an edit every {EVERY:.0f} s for {figures['seconds']:.0f} s, {place}"
+    )
+    note = (
+        f"{figures['result']['count']} edits, {figures['late']} late, {figures['errors']} errors, "
+        f"{figures['kilobytes']['median']:.0f} kB each; sessions left at last: {figures['sessions_left']}; "
+        f"objects frozen: {figures['objects_frozen']:,}"
     )
     memory = [[name, f"{value:,.1f} MB"] for name, value in figures["memory"].items()]
-    note = f"sessions left: {figures['sessions_left']}; objects frozen: {figures['objects_frozen']:,}"
     return "\n\n".join(
-        [table(title, ["", *columns], waits), table("Resident memory", ["", ""], memory), note]
+        [table(title, ["", *columns], waits), note, table("Resident memory", ["", ""], memory)]
     )

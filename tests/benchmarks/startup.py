@@ -20,8 +20,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.benchmarks.hooked import Hooked, serve_hooked
-from tests.benchmarks.measure import need_weights, percentile, save, table
-from tests.benchmarks.picture import PARAMETERS
+from tests.benchmarks.measure import PAGE, Target, need_weights, percentile, save, table
 from tests.benchmarks.visitor import visit as connect
 from tests.browser.harness import Visitor, launch, visit
 
@@ -37,13 +36,13 @@ def first_paint(page: Page) -> float:
     return page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1e3
 
 
-def open_and_time(browser: Browser, url: str) -> dict[str, float]:
-    """A new visitor of the Alignment page: seconds from navigation to first paint, frame and picture."""
+def open_and_time(browser: Browser, url: str, target: Target) -> dict[str, float]:
+    """A new visitor: seconds from navigation to first paint, frame and picture."""
     with visit(browser, url) as visitor:
         page = visitor.page
         page.set_default_timeout(PATIENCE)
         began = time.time()
-        visitor.goto("alignment", settle=False, **PARAMETERS)
+        visitor.goto(target.lab, settle=False, **target.params)
         frame = time.time()
         page.locator(PICTURE).first.wait_for()
         picture = time.time()
@@ -55,15 +54,15 @@ def open_and_time(browser: Browser, url: str) -> dict[str, float]:
         }
 
 
-def cold_and_warm(browser: Browser) -> dict[str, float]:
+def cold_and_warm(browser: Browser, target: Target) -> dict[str, float]:
     """One new server: its start, its first visitor and its second (seconds)."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.time()
         with serve_hooked(Path(folder)) as hooked:
             answers = time.time() - began
-            first = open_and_time(browser, hooked.server.url)
+            first = open_and_time(browser, hooked.server.url, target)
             asked = hooked.torch_asked()
-            second = open_and_time(browser, hooked.server.url)
+            second = open_and_time(browser, hooked.server.url, target)
     assert asked is not None
     return {
         "server answers": answers,
@@ -77,15 +76,13 @@ def cold_and_warm(browser: Browser) -> dict[str, float]:
     }
 
 
-def painted_without_torch(
-    visitor: Visitor, hooked: Hooked, slug: str = "alignment", params: dict[str, str] | None = None
-) -> dict[str, bool]:
+def painted_without_torch(visitor: Visitor, hooked: Hooked, target: Target) -> dict[str, bool]:
     """Open a page whose import of torch is held (`serve_hooked(hold=True)`); what is true once its frame is painted.
 
     The import is let go on before this returns.
     """
     try:
-        page = visitor.goto(slug, settle=False, **(params or {}))
+        page = visitor.goto(target.lab, settle=False, **target.params)
         page.get_by_label("Sentence", exact=True).wait_for()
         while hooked.torch_asked() is None:
             page.wait_for_timeout(50)
@@ -101,7 +98,7 @@ def painted_without_torch(
         hooked.release()
 
 
-def order(browser: Browser) -> dict[str, bool]:
+def order(browser: Browser, target: Target) -> dict[str, bool]:
     """Hold torch on a new server, see the frame, let torch go, see the picture."""
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -109,12 +106,12 @@ def order(browser: Browser) -> dict[str, bool]:
         visit(browser, hooked.server.url) as visitor,
     ):
         visitor.page.set_default_timeout(PATIENCE)
-        seen = painted_without_torch(visitor, hooked, params=PARAMETERS)
+        seen = painted_without_torch(visitor, hooked, target)
         visitor.page.locator(PICTURE).first.wait_for()
         return {**seen, "picture after release": True, "torch in memory at last": hooked.torch_mapped()}
 
 
-def imports() -> dict[str, dict[str, float]]:
+def imports(target: Target) -> dict[str, dict[str, float]]:
     """Seconds of self time by top-level package: while the server starts, before torch begins, and from there on."""
     profiled = {"PYTHONPROFILEIMPORTTIME": "1"}
     with (
@@ -122,7 +119,7 @@ def imports() -> dict[str, dict[str, float]]:
         serve_hooked(Path(folder), environment=profiled) as hooked,
     ):
         started = hooked.server.log.stat().st_size
-        asyncio.run(_visit_once(hooked.server.url))
+        asyncio.run(_visit_once(hooked.server.url, target))
         text = hooked.server.log.read_text()
     rest = text[started:]
     torch = next((m.start() for m in IMPORT_LINE.finditer(rest) if m[2].split(".")[0] == "torch"), len(rest))
@@ -133,8 +130,8 @@ def imports() -> dict[str, dict[str, float]]:
     }
 
 
-async def _visit_once(url: str) -> None:
-    async with connect(url, "alignment", **PARAMETERS) as visitor:
+async def _visit_once(url: str, target: Target) -> None:
+    async with connect(url, target.lab, **target.params) as visitor:
         await visitor.run()
 
 
@@ -146,19 +143,21 @@ def by_package(profile: str) -> dict[str, float]:
     return {name: total / 1e6 for name, total in found.most_common()}
 
 
-def run(rounds: int = 3) -> dict[str, Any]:
+def run(rounds: int = 3, target: Target = PAGE) -> dict[str, Any]:
     """All three looks; times are medians over `rounds` new servers."""
-    need_weights()
+    need_weights(target.system)
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        timed = [cold_and_warm(browser) for _ in range(rounds)]
-        seen = order(browser)
+        timed = [cold_and_warm(browser, target) for _ in range(rounds)]
+        seen = order(browser, target)
         browser.close()
     figures = {
+        "page": target.lab,
+        "system": target.system,
         "rounds": rounds,
         "times": {name: percentile([one[name] for one in timed], 50) for name in timed[0]},
         "order": seen,
-        "imports": imports(),
+        "imports": imports(target),
     }
     save("startup", figures)
     return figures
@@ -169,7 +168,9 @@ def show(figures: dict[str, Any]) -> str:
     times = [[name, f"{seconds:.2f} s"] for name, seconds in figures["times"].items()]
     seen = [[name, "yes" if value else "no"] for name, value in figures["order"].items()]
     parts = [
-        table(f"Start, medians of {figures['rounds']} new servers", ["", "after"], times),
+        table(
+            f"Start of {figures['page']}, medians of {figures['rounds']} new servers", ["", "after"], times
+        ),
         table("With the import of torch held back", ["", "seen"], seen),
     ]
     return "\n\n".join([*parts, _show_imports(figures["imports"])])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from app.ui import colours
 from tests.browser.harness import Server, Theme, Visitor, serve, visit
 
 PICTURES = 14
@@ -131,8 +131,8 @@ def test_dark_and_light_differ(browser: Browser, gallery: Server) -> None:
     assert inks["light"] & inks["dark"] <= {"#ffffff"}
 
 
-def test_pointing_at_a_cell_points_everywhere(opened: Visitor) -> None:
-    page = opened.page
+def test_pointing_at_a_cell_points_everywhere(shared: Visitor) -> None:
+    page = shared.page
     x, y = cell(page, "RNNsearch", 3, 2)
     over(page, "RNNsearch", x, y)
     for title in ("RNNsearch", "Luong general", "Ribbon"):
@@ -148,8 +148,8 @@ def test_pointing_at_a_cell_points_everywhere(opened: Visitor) -> None:
     expect(tip).to_be_hidden()
 
 
-def test_pointing_at_a_ribbon_token_shows_its_arcs_only(opened: Visitor) -> None:
-    page = opened.page
+def test_pointing_at_a_ribbon_token_shows_its_arcs_only(shared: Visitor) -> None:
+    page = shared.page
     canvas = picture(page, "Ribbon").locator("canvas")
     canvas.scroll_into_view_if_needed()
     before = canvas.evaluate(PIXELS)["colours"]
@@ -162,8 +162,8 @@ def test_pointing_at_a_ribbon_token_shows_its_arcs_only(opened: Visitor) -> None
     assert canvas.evaluate(PIXELS)["colours"] != before
 
 
-def test_a_heatmap_is_one_tab_stop_with_arrow_keys(opened: Visitor) -> None:
-    page = opened.page
+def test_a_heatmap_is_one_tab_stop_with_arrow_keys(shared: Visitor) -> None:
+    page = shared.page
     main = picture(page, "RNNsearch")
     grid = main.get_by_role("grid")
     assert grid.get_attribute("aria-rowcount") == "8"
@@ -214,8 +214,8 @@ def test_quick_hands_are_never_undone(opened: Visitor) -> None:
     expect(page.get_by_text("selected: Selection(row=5, column=0)")).to_be_visible()
 
 
-def test_clicking_a_row_selects_it(opened: Visitor) -> None:
-    page = opened.page
+def test_clicking_a_row_selects_it(shared: Visitor) -> None:
+    page = shared.page
     x, y = cell(page, "Luong general", 1, 3)
     over(page, "Luong general", x, y)
     expect(picture(page, "Luong general")).to_have_attribute("data-selected", "4,-1")
@@ -223,8 +223,8 @@ def test_clicking_a_row_selects_it(opened: Visitor) -> None:
     expect(picture(page, "Luong general")).to_have_attribute("data-selected", "1,-1")
 
 
-def test_the_table_shows_the_same_numbers(opened: Visitor) -> None:
-    page = opened.page
+def test_the_table_shows_the_same_numbers(shared: Visitor) -> None:
+    page = shared.page
     main = picture(page, "RNNsearch")
     button = main.get_by_role("button", name="Show the numbers as a table")
     button.click()
@@ -247,8 +247,35 @@ def test_the_table_shows_the_same_numbers(opened: Visitor) -> None:
     expect(main.locator("canvas")).to_be_visible()
 
 
-def test_words_that_look_like_markup_stay_words(opened: Visitor) -> None:
+def test_an_open_table_follows_the_data(opened: Visitor) -> None:
     page = opened.page
+    main = picture(page, "RNNsearch")
+    main.get_by_role("button", name="Show the numbers as a table").click()
+    before = main.get_by_role("table").text_content()
+    version = main.get_attribute("data-version") or ""
+    page.get_by_label("Seed").fill("3")
+    page.get_by_label("Seed").press("Enter")
+    expect(main).not_to_have_attribute("data-version", version)
+    assert main.get_by_role("table").text_content() != before
+
+
+def test_pictures_grow_with_the_letters_of_a_presentation(opened: Visitor) -> None:
+    page = opened.page
+    canvas = picture(page, "RNNsearch").locator("canvas")
+    before = canvas.bounding_box()
+    page.evaluate("() => document.documentElement.style.setProperty('font-size', '24px', 'important')")
+    page.set_viewport_size({"width": 1600, "height": 1000})
+    page.wait_for_timeout(500)
+    after = canvas.bounding_box()
+    assert before and after
+    assert after["height"] > 1.2 * before["height"]
+    x, y = cell(page, "RNNsearch", 3, 2)
+    over(page, "RNNsearch", x, y)
+    expect(picture(page, "RNNsearch")).to_have_attribute("data-point", "3,2")
+
+
+def test_words_that_look_like_markup_stay_words(shared: Visitor) -> None:
+    page = shared.page
     odd = picture(page, "Odd words")
     odd.get_by_role("button", name="Show the numbers as a table").click()
     heads = odd.locator("thead th").all_text_contents()
@@ -256,6 +283,7 @@ def test_words_that_look_like_markup_stay_words(opened: Visitor) -> None:
     assert "␣" in heads and "␇\ufffd" in heads
     assert page.evaluate("() => document.querySelectorAll('[data-testid=stMain] script').length") == 0
     assert odd.locator("script, b").count() == 0
+    odd.get_by_role("button", name="Show the numbers as a table").click()
     assert picture(page, "Odd strip").locator("script, b").count() == 0
 
 
@@ -329,8 +357,8 @@ def test_the_png_is_a_picture(shared: Visitor) -> None:
     assert int.from_bytes(head[16:20]) > 1000  # three pixels a CSS pixel
 
 
-def test_copy_gives_tab_separated_numbers(opened: Visitor) -> None:
-    page = opened.page
+def test_copy_gives_tab_separated_numbers(shared: Visitor) -> None:
+    page = shared.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     picture(page, "RNNsearch").get_by_role("button", name="Copy the numbers").click()
     expect(picture(page, "RNNsearch").locator("[aria-live]")).to_have_text("Numbers copied.")
@@ -339,48 +367,52 @@ def test_copy_gives_tab_separated_numbers(opened: Visitor) -> None:
     assert abs(sum(map(float, lines[1].split("\t")[1:])) - 1) < 1e-4
 
 
-def test_pieces_open_and_close(opened: Visitor) -> None:
-    strip = picture(opened.page, "Output")
+def test_pieces_open_and_close(shared: Visitor) -> None:
+    strip = picture(shared.page, "Output")
     expect(strip.get_by_role("option")).to_have_count(8)
     assert strip.locator(".part").count() == 8
     strip.get_by_role("button", name="Pieces").click()
     assert strip.locator(".part").count() == 10
     assert strip.locator(".joint").count() == 2
     strip.get_by_role("option").first.focus()
-    opened.page.keyboard.press("ArrowRight")
+    shared.page.keyboard.press("ArrowRight")
     expect(strip.get_by_role("option").nth(1)).to_be_focused()
     expect(strip.locator(".tip")).to_contain_text(re.compile(r"p = 0\.\d{3}"))
 
 
-def test_the_player_plays_in_order_without_reruns(opened: Visitor) -> None:
-    page = opened.page
+# Every place that the player comes to, however slowly the test looks.
+WATCH = """root => {
+  window.seen = [`${root.dataset.step}:${root.dataset.stage}`];
+  const note = () => window.seen.push(`${root.dataset.step}:${root.dataset.stage}`);
+  new MutationObserver(note).observe(root, {attributes: true, attributeFilter: ['data-at']});
+}"""
+
+
+def test_the_player_plays_in_order_without_reruns(shared: Visitor) -> None:
+    page = shared.page
     player = picture(page, "Bahdanau step")
     runs = page.get_by_text(re.compile(r"^runs: \d+$")).text_content()
-    player.get_by_label("Speed").select_option("2×")
-
-    def where() -> str:
-        return f"{player.get_attribute('data-step')}:{player.get_attribute('data-stage')}"
-
-    seen = [where()]
+    player.get_by_role("img").focus()
+    page.keyboard.press("Home")
+    player.evaluate(WATCH)
+    player.get_by_label("Speed").select_option("4×")
     player.get_by_role("button", name="Play", exact=True).click()
-    for _ in range(400):
-        at = where()
-        if seen[-1] != at:
-            seen.append(at)
-        if len(seen) > 6:
-            break
-        page.wait_for_timeout(25)
+    page.wait_for_function("() => window.seen.length > 7")
     player.get_by_role("button", name="Pause").click()
+    seen = page.evaluate("() => window.seen")
     order = ["scores", "weights", "context", "state", "token"]
     full = [f"{step}:{stage}" for step in range(8) for stage in order]
     assert seen == full[: len(seen)]
+    page.wait_for_timeout(600)
+    assert page.evaluate("() => window.seen.length") == len(seen)
     assert page.get_by_text(re.compile(r"^runs: \d+$")).text_content() == runs
 
 
-def test_the_player_obeys_keys_and_points_at_its_row(opened: Visitor) -> None:
-    page = opened.page
+def test_the_player_obeys_keys_and_points_at_its_row(shared: Visitor) -> None:
+    page = shared.page
     player = picture(page, "Bahdanau step")
     player.get_by_role("img").focus()
+    page.keyboard.press("Home")
     for press in ("ArrowRight", "ArrowRight", "Shift+ArrowRight"):
         page.keyboard.press(press)
     expect(player).to_have_attribute("data-step", "1")
@@ -396,9 +428,9 @@ def test_the_player_obeys_keys_and_points_at_its_row(opened: Visitor) -> None:
     expect(player).to_have_attribute("data-at", "0")
 
 
-def test_a_large_heatmap_redraws_quickly(opened: Visitor) -> None:
-    """Aim: under 5 ms for 64 x 64. The bound leaves room for two cores that train at the same time."""
-    page = opened.page
+def test_a_large_heatmap_redraws_quickly(shared: Visitor) -> None:
+    """Under 5 ms for 64 x 64. The best of many, since trainings may share the two cores."""
+    page = shared.page
     big = picture(page, "64 by 64")
     big.scroll_into_view_if_needed()
     times = []
@@ -406,7 +438,7 @@ def test_a_large_heatmap_redraws_quickly(opened: Visitor) -> None:
         over(page, "64 by 64", 200 + 20 * step, 150 + 10 * step)
         page.wait_for_timeout(40)
         times.append(float(big.get_attribute("data-draw-ms") or "nan"))
-    assert statistics.median(times) < 12
+    assert min(times) < 5
 
 
 def test_a_wide_picture_scrolls_inside_itself_on_a_phone(browser: Browser, gallery: Server) -> None:
@@ -418,3 +450,24 @@ def test_a_wide_picture_scrolls_inside_itself_on_a_phone(browser: Browser, galle
         page.keyboard.press("End")
         assert grid.evaluate("e => e.scrollLeft") > 100
         visitor.no_clipped_labels()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_charts_fit_and_follow_the_theme(browser: Browser, gallery: Server, width: int, theme: Theme) -> None:
+    with visit(browser, gallery.url, width=width, theme=theme) as visitor:
+        page = visitor.page
+        page.goto(f"{gallery.url}/?show=charts")
+        expect(page.locator(".js-plotly-plot .main-svg .plot")).to_have_count(7, timeout=60_000)
+        page.wait_for_timeout(500)
+        inks = page.evaluate(
+            "() => [...document.querySelectorAll('.js-line')].map(line => line.style.stroke)"
+        )
+        assert colour(colours.series(theme)[0]) in inks
+        visitor.no_clipped_labels()
+        visitor.no_console_errors()
+
+
+def colour(code: str) -> str:
+    """A hex colour as the browser writes it."""
+    return f"rgb({int(code[1:3], 16)}, {int(code[3:5], 16)}, {int(code[5:7], 16)})"

@@ -217,19 +217,34 @@ class Screen {
     this.pending = 0;
     this.scroller.addEventListener("scroll", () => this.schedule());
   }
+  // Pictures are laid out for the usual letter size; where the page's is larger (presenting) they grow with it.
+  get zoom() {
+    return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1;
+  }
+  get width() {
+    return this.scroller.clientWidth / this.zoom;
+  }
   get offset() {
-    return this.scroller.scrollLeft;
+    return this.scroller.scrollLeft / this.scale;
   }
   fit(width, height) {
-    const shown = Math.min(width, this.scroller.clientWidth);
+    const scale = this.zoom;
+    const shown = Math.min(width * scale, this.scroller.clientWidth);
     const ratio = window.devicePixelRatio || 1;
-    this.spacer.style.width = `${width}px`;
+    this.spacer.style.width = `${width * scale}px`;
     this.canvas.style.width = `${shown}px`;
-    this.canvas.style.height = `${height}px`;
+    this.canvas.style.height = `${height * scale}px`;
     this.canvas.width = Math.round(shown * ratio);
-    this.canvas.height = Math.round(height * ratio);
-    this.shown = shown;
+    this.canvas.height = Math.round(height * scale * ratio);
+    this.shown = shown / scale;
     this.height = height;
+    this.scale = scale;
+  }
+  // Scroll so that x0..x1 is seen, right of a fixed margin.
+  reveal(x0, x1, margin = 0) {
+    const [left, right] = [this.offset + margin, this.offset + this.shown];
+    if (x0 < left) this.scroller.scrollLeft = (x0 - margin) * this.scale;
+    else if (x1 > right) this.scroller.scrollLeft = (x1 - this.shown) * this.scale;
   }
   draw() {
     const began = performance.now();
@@ -249,10 +264,6 @@ class Screen {
   }
   point(event) {
     const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  }
-  window(x, y) {
-    const box = this.canvas.getBoundingClientRect();
-    return [box.left + x, box.top + y];
+    return [(event.clientX - box.left) / this.scale, (event.clientY - box.top) / this.scale];
   }
 }

@@ -64,8 +64,9 @@ class Heatmap {
   }
 
   resize() {
-    const width = this.screen.scroller.clientWidth;
-    if (!width || this.frame.view.hidden) return;
+    const { width } = this.screen;
+    if (this.frame.view.hidden) this.frame.done(this.data.version, performance.now());
+    if (!width) return;
     this.lay(width);
     this.screen.fit(this.box.width, this.box.height);
     this.paintLegend();
@@ -188,8 +189,8 @@ class Heatmap {
   }
 
   printed(i, j) {
-    const open = this.point ? this.point[0] : this.chosen ? this.chosen[0] : -1;
-    return Math.abs(this.weights[i * this.S + j]) >= this.data.print_from || i === open;
+    const open = i === this.point?.[0] || i === this.chosen?.[0];
+    return open || Math.abs(this.weights[i * this.S + j]) >= this.data.print_from;
   }
 
   paintMarks(surface) {

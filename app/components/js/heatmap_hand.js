@@ -98,7 +98,8 @@ Object.assign(Heatmap.prototype, {
   move(i, j) {
     this.focused = true;
     this.cursor = [Math.max(0, Math.min(this.T - 1, i)), Math.max(0, Math.min(this.S - 1, j))];
-    this.reveal(this.cursor[1]);
+    const x = this.place(0, this.cursor[1])[0];
+    this.screen.reveal(x, x + this.box.cw, this.box.left);
     const { row, header, cell } = this.grid;
     row.setAttribute("aria-rowindex", this.cursor[0] + 1);
     header.textContent = this.rows[this.cursor[0]];
@@ -107,14 +108,6 @@ Object.assign(Heatmap.prototype, {
     this.frame.announce(this.sentence(this.cursor));
     this.show([...this.cursor]);
     this.screen.schedule();
-  },
-
-  reveal(j) {
-    const { scroller } = this.screen;
-    const { left, cw } = this.box;
-    const room = scroller.clientWidth - left;
-    if (j * cw < scroller.scrollLeft) scroller.scrollLeft = j * cw;
-    else if ((j + 1) * cw > scroller.scrollLeft + room) scroller.scrollLeft = (j + 1) * cw - room;
   },
 
   sentence([i, j]) {

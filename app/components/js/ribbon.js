@@ -28,8 +28,9 @@ class Ribbon {
   }
 
   resize() {
-    const width = this.screen.scroller.clientWidth;
-    if (!width || this.frame.view.hidden) return;
+    const { width } = this.screen;
+    if (this.frame.view.hidden) this.frame.done(this.data.version, performance.now());
+    if (!width) return;
     this.lay(width);
     this.screen.fit(this.box.width, this.box.height);
     this.screen.draw();
@@ -238,9 +239,7 @@ class Ribbon {
     this.focused = true;
     this.cursor = [side, Math.max(0, Math.min(this.words[side].length - 1, n))];
     const token = this.tokens[side][this.cursor[1]];
-    const { scroller } = this.screen;
-    if (token.x0 < scroller.scrollLeft) scroller.scrollLeft = token.x0;
-    else if (token.x1 > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = token.x1 - scroller.clientWidth;
+    this.screen.reveal(token.x0, token.x1);
     this.show(side ? [this.cursor[1], -1] : [-1, this.cursor[1]]);
     this.frame.announce(this.lines(this.point).map(([text]) => text).join(", "));
     this.screen.schedule();

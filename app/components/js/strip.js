@@ -98,7 +98,7 @@ class Strip {
     const theme = readTheme(this.frame.root);
     const lines = [
       [visible(word.text), theme.target, true],
-      [`p = ${percent(word.log_prob)}   log p = ${decimal(word.log_prob, 3)}`, theme.decision],
+      [`p = ${percent(word.log_prob)},  log p = ${decimal(word.log_prob, 3)}`, theme.decision],
     ];
     if (word.pieces.length > 1)
       lines.push([word.pieces.map((p) => `${visible(p.text)} ${percent(p.log_prob)}`).join(" × ")]);

@@ -353,6 +353,13 @@ def test_a_visitor_moves_the_centre() -> None:
     assert [row.nonzero().flatten().tolist() for row in seen] == expected
 
 
+def test_a_shifted_window_reads_one_row_further_on() -> None:
+    system = small(window="local_m")
+    seen = [s.score(rows(7), TARGET).trace.decoder for s in (system, system.variant(centre_shift=1))]
+    assert torch.equal(seen[1].centre, seen[0].centre + 1)
+    assert torch.equal(seen[1].visible[0, :-1], seen[0].visible[0, 1:])
+
+
 def test_input_feeding_lets_the_next_step_see_what_was_read() -> None:
     for feeding in (True, False):
         system = small(input_feeding=feeding)

@@ -66,17 +66,18 @@ def test_a_broken_link_opens_the_default_with_one_sentence(lab: catalog.Lab) -> 
     assert not app.info
 
 
+STRANGE = ("", "   ", "x" * 10_000, "🍎", "مرحبا", "报告", "<script>alert(1)</script>", "a\x00b")
+
+
 @each_lab
-@pytest.mark.parametrize(
-    "raw", ["", "   ", "x" * 10_000, "🍎", "مرحبا", "报告", "<script>alert(1)</script>", "a\x00b"]
-)
-def test_any_sentence_is_taken_calmly(lab: catalog.Lab, raw: str) -> None:
+def test_any_sentence_is_taken_calmly(lab: catalog.Lab) -> None:
     app = open_lab(lab)
-    app.text_input(key=f"{lab.slug}.sentence").set_value(raw).run()
-    assert not app.exception
-    assert not app.error
-    assert "<script" not in html_of(app)
-    assert sentence_of(app, lab) == raw
+    for raw in STRANGE:
+        app.text_input(key=f"{lab.slug}.sentence").set_value(raw).run()
+        assert not app.exception, raw
+        assert not app.error, raw
+        assert "<script" not in html_of(app)
+        assert sentence_of(app, lab) == raw
 
 
 @each_lab

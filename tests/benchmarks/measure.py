@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from app.experiments.alignment.options import TRAINED
 from app.ui.sentence import MOST_CHARACTERS
 from models.execution.checkpoints import CHECKPOINTS
 from models.training.story import generate
@@ -32,7 +33,8 @@ class Target:
     @property
     def params(self) -> dict[str, str]:
         """The parameters of the page's link that choose the system, and no other."""
-        return {"v": "1", "m": self.system}
+        own = {"sc": TRAINED[self.system].score} if self.lab == "alignment" else {"m": self.system}
+        return {"v": "1", **own}
 
     @property
     def box(self) -> str:

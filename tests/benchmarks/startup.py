@@ -77,25 +77,25 @@ def cold_and_warm(browser: Browser, target: Target) -> dict[str, float]:
 
 
 def painted_without_torch(visitor: Visitor, hooked: Hooked, target: Target) -> dict[str, bool]:
-    """Open a page whose import of torch is held (`serve_hooked(hold=True)`); what is true once its frame is painted.
+    """Open a page of a server that holds torch (`serve_hooked(hold=True)`); what is true while torch waits.
 
-    The import is let go on before this returns.
+    RuntimeError where the page asks for no torch within a minute after its frame is painted: nothing was held then.
     """
-    try:
-        page = visitor.goto(target.lab, settle=False, **target.params)
-        page.get_by_label("Sentence", exact=True).wait_for()
-        while hooked.torch_asked() is None:
-            page.wait_for_timeout(50)
-        page.wait_for_timeout(500)  # a frame that hides again would be no frame
-        return {
-            "frame painted": page.locator(FRAME).is_visible(),
-            "sentence box painted": page.get_by_label("Sentence", exact=True).is_visible(),
-            "navigation painted": page.locator("[data-testid=stSidebarNav]").is_visible(),
-            "torch in memory": hooked.torch_mapped(),
-            "torch in sys.modules": hooked.report()["torch"],
-        }
-    finally:
-        hooked.release()
+    page = visitor.goto(target.lab, settle=False, **target.params)
+    page.get_by_label("Sentence", exact=True).wait_for()
+    deadline = time.monotonic() + 60
+    while hooked.torch_asked() is None:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{target.lab} did not import torch")
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(500)  # a frame that hides again would be no frame
+    return {
+        "frame painted": page.locator(FRAME).is_visible(),
+        "sentence box painted": page.get_by_label("Sentence", exact=True).is_visible(),
+        "navigation painted": page.locator("[data-testid=stSidebarNav]").is_visible(),
+        "torch in memory": hooked.torch_mapped(),
+        "torch in sys.modules": hooked.report()["torch"],
+    }
 
 
 def order(browser: Browser, target: Target) -> dict[str, bool]:
@@ -107,6 +107,7 @@ def order(browser: Browser, target: Target) -> dict[str, bool]:
     ):
         visitor.page.set_default_timeout(PATIENCE)
         seen = painted_without_torch(visitor, hooked, target)
+        hooked.release()
         visitor.page.locator(PICTURE).first.wait_for()
         return {**seen, "picture after release": True, "torch in memory at last": hooked.torch_mapped()}
 

@@ -26,8 +26,9 @@ class Barcode {
   }
 
   resize() {
-    const width = this.screen.scroller.clientWidth;
-    if (!width || this.frame.view.hidden) return;
+    const { width } = this.screen;
+    if (this.frame.view.hidden) this.frame.done(this.data.version, performance.now());
+    if (!width) return;
     this.lay(width);
     this.screen.fit(this.box.width, this.box.height);
     this.paintLegend();
@@ -151,10 +152,8 @@ class Barcode {
     const part = Math.max(0, Math.min(this.parts.length - 1, p));
     this.cursor = [part, Math.max(0, Math.min(this.parts[part].stop - this.parts[part].start - 1, k))];
     const { left, cw } = this.box;
-    const { scroller } = this.screen;
-    const x = this.cursor[1] * cw;
-    if (x < scroller.scrollLeft) scroller.scrollLeft = x;
-    else if (left + x + cw > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = left + x + cw - scroller.clientWidth;
+    const x = left + this.cursor[1] * cw;
+    this.screen.reveal(x, x + cw, left);
     this.show([...this.cursor]);
     this.frame.announce(this.lines(this.cursor).map(([text]) => text).join(", "));
   }

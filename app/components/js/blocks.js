@@ -25,8 +25,9 @@ class Blocks {
   }
 
   resize() {
-    const width = this.screen.scroller.clientWidth;
-    if (!width || this.frame.view.hidden) return;
+    const { width } = this.screen;
+    if (this.frame.view.hidden) this.frame.done(this.data.version, performance.now());
+    if (!width) return;
     this.lay(width);
     this.screen.fit(this.box.width, this.box.height);
     this.paintLegend();

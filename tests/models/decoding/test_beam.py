@@ -35,7 +35,9 @@ def log_probs(system: System, rows: Rows, sequences: list[tuple[int, ...]]) -> l
 def every_sequence(system: System, rows: Rows) -> dict[tuple[int, ...], float]:
     """log p of every finished sequence of at most LENGTH decisions, and of every unfinished one of LENGTH."""
     others = [t for t in range(V) if t != EOS]
-    groups = [[(*s, EOS) for s in itertools.product(others, repeat=n)] for n in range(LENGTH)]
+    groups: list[list[tuple[int, ...]]] = [
+        [(*s, EOS) for s in itertools.product(others, repeat=n)] for n in range(LENGTH)
+    ]
     groups.append(list(itertools.product(others, repeat=LENGTH)))
     return {s: p for group in groups for s, p in zip(group, log_probs(system, rows, group), strict=True)}
 

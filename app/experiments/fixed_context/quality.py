@@ -64,9 +64,14 @@ def quality(slugs: tuple[str, ...], manifest: Mapping[str, Any] | None = None) -
 
 
 def _series(slug: str, rows: list[dict[str, Any]] | None, bounds: str, value: str) -> Series:
-    points = tuple(Point(*row[bounds], row["sentences"], float(row[value])) for row in rows or [])
+    points = tuple(_point(row, bounds, value) for row in rows or [])
     item = entry(slug)
     return Series(slug, item.title, item.family == "Fixed context", points)
+
+
+def _point(row: dict[str, Any], bounds: str, value: str) -> Point:
+    low, high = row[bounds]
+    return Point(low, high, row["sentences"], float(row[value]))
 
 
 def _there(series: list[Series]) -> tuple[Series, ...]:

@@ -71,8 +71,20 @@ def lane(one: Crossing) -> tuple[str, ...]:
     return rows, f"{one.nbytes:,} bytes, {one.bytes_a_row:,.0f} more a row"
 
 
-def with_name(title: str, checks: Sequence[Check]) -> tuple[Check, ...]:
-    return tuple(replace(check, label=f"{title}: {check.label}") for check in checks)
+def merged(systems: Sequence[Crossing] | Sequence[Summary]) -> list[Check]:
+    """One check a label over all systems: the largest violation, and by name the systems that failed."""
+    found: dict[str, list[tuple[str, Check]]] = {}
+    for one in systems:
+        for check in one.checks:
+            found.setdefault(check.label, []).append((one.title, check))
+    return [_worst(label, checks) for label, checks in found.items()]
+
+
+def _worst(label: str, checks: list[tuple[str, Check]]) -> Check:
+    failed = [title for title, check in checks if not check.passed]
+    named = ", ".join(failed) or (checks[0][0] if len(checks) == 1 else f"{len(checks)} systems")
+    worst = max((check for _, check in checks), key=lambda check: check.value)
+    return replace(worst, label=f"{label}: {named}", passed=not failed)
 
 
 def wide_block(wide: Widened, systems: Sequence[Crossing]) -> dict[str, Any]:
@@ -122,11 +134,16 @@ def marked(moved: Travel) -> tuple[list[str], list[str], range, range]:
 
 def summary_figures(one: Summary) -> list[tuple[str, str, str]]:
     """Cosine and relative difference of the two summaries, and what other sentences give."""
-    moved = float(np.mean(np.abs(one.difference) > 0.1))
+    most = int(np.argmax(np.abs(one.difference)))
+    symbol, start, _ = next(part for part in one.parts if most < part[2])
     found = [
         ("cosine of A and B", f"{one.cosine:.3f}", "1: same direction"),
         ("relative difference", f"{one.relative:.3f}", "0: equal"),
-        ("channels that move by more than 0.1", f"{moved:.0%}", f"of {len(one.a):,}"),
+        (
+            "largest change of a channel",
+            f"{one.difference[most]:+.3f}",
+            f"{symbol}, channel {most - start + 1}",
+        ),
     ]
     if one.others:
         values = [value for _, value in one.others]
@@ -180,7 +197,7 @@ def buckets(
     lines = []
     for one in series:
         values = {(p.low, p.high): p.value * scale for p in one.points}
-        name = f"{one.title} (fixed context)" if one.fixed else one.title
+        name = f"{one.title}, fixed" if one.fixed else one.title
         lines.append((name, [values.get(key, float("nan")) for key in order]))
     return [known[key].label for key in order], [known[key].sentences for key in order], lines
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -283,7 +284,7 @@ def test_stored_figures_become_series_and_a_system_without_them_is_named() -> No
     assert [s.slug for s in found.kept] == ["luong"] and found.kept[0].points[0].label == "0"
     labels, counts, lines = words.buckets(found.bleu, 1.0)
     assert labels == ["1-4", "5-6"] and counts == [30, 20]
-    assert lines[0][0] == "RNN encoder-decoder (fixed context)"
+    assert lines[0][0] == "RNN encoder-decoder, fixed"
     assert np.isnan(lines[0][1][0]) and lines[0][1][1] == 11.0
     assert words.buckets(found.kept, 100.0)[2] == [("Luong general", [50.0])]
     assert "Transformer, RNNsearch" in words.unmeasured(found.missing)
@@ -491,6 +492,20 @@ def test_the_notes_say_what_was_measured(found: export.Found) -> None:
         words.output_title(found.transplanted, 1)
         == "A with its row 4 (not) replaced by row 4 of B (convincing)"
     )
+
+
+def test_checks_of_several_systems_are_merged_and_a_failing_one_is_named(found: export.Found) -> None:
+    assert found.crossings
+    labels = [check.label for check in words.merged(found.crossings.systems)]
+    assert labels == [
+        "bytes constant: 2 systems",
+        "padding changes nothing: 5 systems",
+        "bytes linear in rows: 3 systems",
+    ]
+    cho, *others = found.crossings.systems
+    broken = replace(cho, checks=(replace(cho.checks[0], passed=False, value=8.0),))
+    worst = words.merged((broken, *others))[0]
+    assert (worst.label, worst.passed, worst.value) == ("bytes constant: RNN encoder-decoder", False, 8.0)
 
 
 @pytest.mark.parametrize("slug", lab.FIXED)

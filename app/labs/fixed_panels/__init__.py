@@ -1,0 +1,1 @@
+"""The panels of the page "Fixed context": result in, picture drawn. No torch, no sums."""

@@ -30,6 +30,7 @@ from tests.benchmarks.measure import (
     PAGE,
     SEED,
     Target,
+    cpu_seconds,
     fresh_sentences,
     milliseconds,
     need_weights,
@@ -55,6 +56,7 @@ class Waits:
     late: int = 0  # edits that could not be sent in time, because the one before had no answer yet
     errors: int = 0
     kilobytes: list[float] = field(default_factory=list)
+    cpu: float = 0.0  # seconds of processor time that the server used for all edits
 
 
 def live_sessions(url: str) -> int:
@@ -103,12 +105,13 @@ async def crowd(
                     await visitors[0].run({target.box: next(sentences)})
                 memory["one visitor"] = resident_mb(pid)
         memory["all open"] = resident_mb(pid)
-        start = time.monotonic() + 0.5
+        start, used = time.monotonic() + 0.5, cpu_seconds(pid)
         tasks = [
             edits(one, target.box, sentences, start + random.uniform(0, EVERY), start + seconds, waits)
             for one in visitors
         ]
         await asyncio.wait_for(asyncio.gather(*tasks), seconds * 4 + 60)
+        waits.cpu = cpu_seconds(pid) - used
         memory["after the edits"] = resident_mb(pid)
     return waits, memory
 
@@ -142,6 +145,7 @@ def run(sessions: int = 30, seconds: float = 60, target: Target = PAGE) -> dict[
         "seconds": seconds,
         "picture": summary(waits.picture),
         "result": summary(waits.result),
+        "cpu_each": waits.cpu / len(waits.result),
         "late": waits.late,
         "errors": waits.errors,
         "kilobytes": summary(waits.kilobytes),
@@ -164,10 +168,10 @@ def show(figures: dict[str, Any]) -> str:
     title = (
         f"{figures['sessions']} sessions, an edit every {EVERY:.0f} s for {figures['seconds']:.0f} s, {place}"
     )
+    cost = f"{figures['kilobytes']['median']:.0f} kB and {milliseconds(figures['cpu_each'])} of processor time each"
     note = (
-        f"{figures['result']['count']} edits, {figures['late']} late, {figures['errors']} errors, "
-        f"{figures['kilobytes']['median']:.0f} kB each; sessions left at last: {figures['sessions_left']}; "
-        f"objects frozen: {figures['objects_frozen']:,}"
+        f"{figures['result']['count']} edits, {cost}; {figures['late']} late, {figures['errors']} errors; "
+        f"sessions left at last: {figures['sessions_left']}; objects frozen: {figures['objects_frozen']:,}"
     )
     memory = [[name, f"{value:,.1f} MB"] for name, value in figures["memory"].items()]
     return "\n\n".join(

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import streamlit as st
 
+from app.experiments import home
+from app.experiments.alignment import options
+from app.labs.alignment_parts.controls import controls
+from app.labs.alignment_parts.settings import Settings
+from app.ui import decision
 from app.ui.page import open_page
-from app.ui.sentence_box import checked, sentence_box
-from app.ui.url import text
+from app.ui.sentence_box import checked
 
-
-@dataclass(frozen=True)
-class Settings:
-    """What the visitor chose."""
-
-    sentence: str = text("s", default="The report was not convincing.")
-
+SKELETON = 620  # pixels held while the models load for the first time
 
 page = open_page("alignment", Settings)
+st.html(decision.sheet())
 with page.controls():
-    settings = page.commit(Settings(sentence=sentence_box(page)))
-    cleaned = checked(settings.sentence)
+    settings, told = controls(page, options.available())
+    settings = page.commit(settings)
+    cleaned = checked(settings.sentence, home.count_pieces)
+    if told:
+        st.html(decision.note(told))
+if cleaned.problem is None:
+    with page.pending(SKELETON):
+        from app.labs.alignment_parts import body
+    body.draw(page, cleaned.text)
 page.close()

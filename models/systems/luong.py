@@ -41,6 +41,7 @@ class Config:
     score: Score = "general"
     window: Window = "global"
     half_width: int = 4  # D, in source pieces
+    centre_shift: int = 0  # rows added to the centre of a local window; 0 in the paper and in training
     input_feeding: bool = True
     max_source: int = 128  # rows for which location attention has a score
     dropout: float = 0.1
@@ -131,7 +132,7 @@ class Luong(System):
         self.dropout = nn.Dropout(config.dropout)
 
     def variant(self, **changes: Any) -> Luong:
-        """The same parameters under other choices (window, half_width, score); nothing is copied or changed.
+        """The same parameters under other choices (window, half_width, centre_shift, score); nothing is copied.
 
         Raises ValueError when the choice needs parameters that this checkpoint does not have.
         """
@@ -165,7 +166,7 @@ class Luong(System):
             scores = scores + read.bias
         visible, centre = valid, torch.full_like(query[:, 0], -1.0)
         if config.window != "global":
-            centre = self.attention.centre(query, state.position, valid, config.window)
+            centre = self.attention.centre(query, state.position, valid, config.window) + config.centre_shift
             if read is not None and read.centre is not None:
                 centre = read.centre.to(query.dtype)
             visible = equations.window(centre, config.half_width, valid)

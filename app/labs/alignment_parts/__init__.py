@@ -1,0 +1,1 @@
+"""The parts of the Alignment page: settings and controls (light), then one module a panel."""

@@ -1,0 +1,104 @@
+"""Everything below the controls: pictures first, then the open panel, then the checks of this run, then the export."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.components import Selection
+from app.experiments.alignment import options
+from app.experiments.alignment.options import CODES, Combination
+from app.experiments.alignment.reading import Ask, Reading
+from app.labs.alignment_parts import (
+    decision_panel,
+    force_panel,
+    gold_panel,
+    move_panel,
+    order_panel,
+    pictures,
+    swap_panel,
+    work,
+)
+from app.labs.alignment_parts.export import export
+from app.labs.alignment_parts.settings import NOTHING, PANELS, Settings
+from app.ui import decision
+from app.ui.errors import guarded
+from app.ui.page import Page
+
+Drawn = tuple[DeltaGenerator, Reading]
+
+
+def draw(page: Page[Settings], sentence: str) -> None:
+    """One or two systems on `sentence`, and the panels of the first."""
+    settings = page.settings
+    if settings.decoding == "forced" and not settings.forced.strip():
+        st.html(decision.note("No French was typed, so the system decides greedily.", "Your French:"))
+    asks = [ask_for(settings, settings.combination, sentence)]
+    if settings.compare != NOTHING:
+        asks.append(ask_for(settings, CODES[settings.compare], sentence))
+    drawn = cards(page, asks)
+    if asks[0] in [reading.ask for _, reading in drawn]:
+        reading = drawn[0][1]
+        at = pictures.selection(reading, settings)
+        panels(page, reading, at)
+        verify(drawn)
+        export(page, [one for _, one in drawn], at)
+    else:
+        verify(drawn)
+
+
+def ask_for(settings: Settings, combination: Combination, sentence: str) -> Ask:
+    """The request for one system under the page's settings."""
+    chosen = options.choose(combination, options.available(), settings.half_width, settings.shift)
+    heads = {} if combination.recurrent else {"layer": settings.layer, "head": settings.head}
+    beam = {"beam": settings.beam} if settings.decoding == "beam" else {}
+    forced = {"forced": settings.forced.strip()} if settings.decoding == "forced" else {}
+    decoding = "greedy" if forced == {"forced": ""} else settings.decoding
+    return Ask(chosen, sentence, decoding, **beam, **heads, **forced)  # type: ignore[arg-type]
+
+
+def cards(page: Page[Settings], asks: list[Ask]) -> list[Drawn]:
+    """Each system in its card; one that cannot run says why there and leaves the other alone."""
+    places = st.columns(len(asks), gap="small") if len(asks) > 1 else [st.container()]
+    drawn: list[Drawn] = []
+    for number, (place, ask) in enumerate(zip(places, asks, strict=True)):
+        with place, guarded(ask.choice.title):
+            reading = work.read(ask)
+            first = number == 0
+            where = pictures.card(
+                reading, page.settings, "first" if first else "second", wide=len(asks) == 1,
+                selected=pictures.selection(reading, page.settings) if first else None,
+                on_select=pictures.choose(page) if first else None,
+            )  # fmt: skip
+            drawn.append((where, reading))
+    return drawn
+
+
+def verify(drawn: list[Drawn]) -> None:
+    for where, reading in drawn:
+        with guarded("The checks of this run"):
+            pictures.verify(where, reading)
+
+
+def panels(page: Page[Settings], reading: Reading, at: Selection) -> None:
+    """The panel that is open, and what opens the others."""
+    with st.container(key="alignment-panels"):
+        st.segmented_control(
+            "Look closer", tuple(PANELS), key=page.key("panel"), format_func=lambda one: PANELS[one], required=True,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        name = page.settings.panel
+        with guarded(PANELS[name]):
+            if name == "order":
+                order_panel.panel(reading)
+            else:
+                WITH_PAGE[name](page, reading, at)
+
+
+WITH_PAGE = {
+    "decision": decision_panel.panel,
+    "swap": swap_panel.panel,
+    "force": force_panel.panel,
+    "move": move_panel.panel,
+    "gold": lambda page, reading, at: gold_panel.panel(page, reading),
+}

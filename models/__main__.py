@@ -135,7 +135,7 @@ def main() -> int:
         os.execv(sys.executable, [sys.executable, "-m", "models", *sys.argv[1:]])
     try:
         globals()[f"_{args.command}"](args)
-    except (ValueError, FileNotFoundError, KeyError, CheckpointError) as error:
+    except (ValueError, FileNotFoundError, KeyError, RuntimeError, CheckpointError) as error:
         print(error.args[0] if error.args else error, file=sys.stderr)
         return 2
     return 0

@@ -35,9 +35,16 @@ class CheckpointError(Exception):
 
 
 def read_manifest(path: Path | None = None) -> dict[str, Any]:
-    """slug -> entry of the manifest; empty when there is none."""
+    """slug -> entry of the manifest; empty when there is none. Raises CheckpointError when it cannot be read."""
     path = path or MANIFEST
-    return json.loads(path.read_text(encoding="utf-8"))["systems"] if path.exists() else {}
+    if not path.exists():
+        return {}
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["systems"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            "", f"assets/{path.name} is damaged, so no checkpoint can be trusted. Restore it with git."
+        ) from error
 
 
 def update_manifest(slug: str, change: Callable[[dict[str, Any]], None], path: Path | None = None) -> None:
@@ -118,18 +125,16 @@ def _build(entry: Entry, folder: Path) -> System:
 
     from models.execution.device import device
 
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))["config"]
-    system: System = entry.system_class()(entry.config_class()(**config))
     try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))["config"]
+        system: System = entry.system_class()(entry.config_class()(**config))
         weights = {name: tensor.float() for name, tensor in load_file(folder / "weights.safetensors").items()}
-        missing = set(dict(system.named_parameters())) ^ set(weights)
-        if missing:
-            raise CheckpointError(
-                entry.slug, f"The checkpoint of {entry.title} does not fit its code: {sorted(missing)[:3]}."
-            )
+        if set(weights) != set(dict(system.named_parameters())):
+            raise ValueError("other parameters than the code has")
         system.load_state_dict(weights, strict=False)
-    except (SafetensorError, RuntimeError) as error:
-        raise CheckpointError(
-            entry.slug, f"The checkpoint of {entry.title} does not fit its code."
-        ) from error
+    except (SafetensorError, RuntimeError, TypeError, ValueError, KeyError) as error:
+        sentence = (
+            f"The checkpoint of {entry.title} does not fit its code. Restore it with git."
+        )
+        raise CheckpointError(entry.slug, sentence) from error
     return system.to(device()).eval().requires_grad_(False)

@@ -128,7 +128,12 @@ class Run:
         norm = torch.nn.utils.clip_grad_norm_(self.system.parameters(), self.recipe.clip)
         self.optimiser.step()
         self.step += 1
-        return {"loss": float(loss.detach()), "gradient_norm": float(norm), "rate": rate, "tokens": batch.tokens}
+        return {
+            "loss": float(loss.detach()),
+            "gradient_norm": float(norm),
+            "rate": rate,
+            "tokens": batch.tokens,
+        }
 
     @property
     def finished(self) -> bool:

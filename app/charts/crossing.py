@@ -29,7 +29,10 @@ def bytes_by_rows(
     if own is not None:
         label = {"text": "your sentence", "font": {"size": 12}}
         chart.add_vline(
-            x=own, line={"width": 1, "dash": "dot"}, annotation=label, annotation_position="top right"
+            x=own,
+            line={"width": 1.2, "dash": "dot", "color": "#8a94a3"},
+            annotation=label,
+            annotation_position="top right",
         )
     if log:
         chart.update_yaxes(type="log", exponentformat="SI", dtick=1)

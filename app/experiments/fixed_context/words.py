@@ -141,7 +141,7 @@ def summary_figures(one: Summary) -> list[tuple[str, str, str]]:
         ("relative difference", f"{one.relative:.3f}", "0: equal"),
         (
             "largest change of a channel",
-            f"{one.difference[most]:+.3f}",
+            f"{one.difference[most]:+.3f}".replace("-", "−"),
             f"{symbol}, channel {most - start + 1}",
         ),
     ]
@@ -232,6 +232,15 @@ def outcome(found: Transplanted) -> tuple[str, str]:
 def most(found: Mixed) -> float:
     """Half-width of the colour scale: 1, or the largest number shown."""
     return max(1.0, float(np.abs(found.contexts).max()), float(np.abs(found.fixed).max()))
+
+
+def reads(found: Mixed) -> list[tuple[str, str]]:
+    """Each c_t in full, and one of its numbers with the products behind it."""
+    vectors = [", ".join(f"{value:.4g}" for value in row) for row in found.contexts]
+    return [
+        *((f"c_{t + 1}", f"({row})") for t, row in enumerate(vectors)),
+        ("c_1, channel 1", found.terms(0, 0)),
+    ]
 
 
 def read_checks(found: Mixed) -> tuple[Check, ...]:

@@ -57,7 +57,7 @@ def read_panel(page: Page[Settings]) -> Mixed:
             limits=(-words.most(found), words.most(found)), scale="diverging", value="value", row_role="state",
             column_role="state", select="none", print_from=0.0,
         )  # fmt: skip
-        st.html(contexts.sums([(f"c_{t + 1}, channel 1", found.terms(t, 0)) for t in range(3)]))
+        st.html(contexts.sums(words.reads(found)))
         check_row(words.read_checks(found))
     st.html(contexts.says(*words.READ_SAYS))
     table_view(export.read_table(found), "c_t and the fixed context")

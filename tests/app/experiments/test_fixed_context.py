@@ -400,6 +400,7 @@ def test_the_synthetic_reads_of_the_article() -> None:
     np.testing.assert_allclose(found.sums, 1.0, atol=1e-12)
     assert found.terms(0, 0) == "0.8·0.8 + 0.1·0.1 + 0.05·0 + 0.05·0.4 = 0.67"
     assert all(check.passed for check in words.read_checks(found))
+    assert words.reads(found)[0] == ("c_1", "(0.67, 0.205, 0.08)")
 
 
 def test_other_weights_give_another_context_and_are_judged() -> None:
@@ -430,7 +431,7 @@ def test_every_panel_is_exported(found: export.Found) -> None:
     made = export.tables(found)
     assert len(made) == 8
     assert len(made["Crossing tensors"]) == sum(len(one.tensors) for one in found.crossings.systems)  # pyright: ignore[reportOptionalMemberAccess]
-    assert made["Bytes by source rows"]["RNN encoder-decoder"].nunique() == 1
+    assert len(set(made["Bytes by source rows"]["RNN encoder-decoder"])) == 1
     text = json.dumps(export.numbers(A, B, found), default=str, allow_nan=False)
     assert json.loads(text)["travel"]["lines"][0]["values"][3] is None
     assert len(export.checks(found)) == 2 * 5 + 2 + 1 + 2

@@ -54,12 +54,13 @@ def numbers(packed: dict[str, Any], shape: tuple[int, int]) -> np.ndarray:
 def assert_shows(run: Run, translation: Translation) -> None:
     """The pictures of this run are those of this translation and of no other."""
     assert run.errors == []
-    picture, strip = run.pictures[MAP], run.pictures[STRIP]
+    picture, strip = run.pictures[MAP], run.pictures[STRIP]["words"]
     assert picture["rows"] == translation.target_tokens
     assert picture["columns"] == translation.source_tokens
     weights = numbers(picture["weights"], (len(picture["rows"]), len(picture["columns"])))
     np.testing.assert_allclose(weights, np.asarray(translation.alignment), atol=1e-4)
-    assert strip["tokens"] == translation.target_tokens
+    assert [one["text"] for one in strip] == translation.target_tokens
+    np.testing.assert_allclose([one["log_prob"] for one in strip], translation.log_probs, atol=1e-3)
 
 
 async def editing(visitor: Visitor, number: int, together: asyncio.Barrier) -> list[tuple[str, Run]]:

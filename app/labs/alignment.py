@@ -8,14 +8,14 @@ from app.experiments import home
 from app.experiments.alignment import options
 from app.labs.alignment_parts.controls import controls
 from app.labs.alignment_parts.settings import Settings
-from app.ui import decision
+from app.ui import cards, decision
 from app.ui.page import open_page
 from app.ui.sentence_box import checked
 
 SKELETON = 620  # pixels held while the models load for the first time
 
 page = open_page("alignment", Settings)
-st.html(decision.sheet())
+st.html(cards.sheet() + decision.sheet())
 with page.controls():
     settings, told = controls(page, options.available())
     settings = page.commit(settings)

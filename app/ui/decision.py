@@ -20,7 +20,7 @@ STOPS = 9  # of the diverging scale
 
 @dataclass(frozen=True)
 class Column:
-    """One column of bars. signed: bars grow from the middle; otherwise from the left. limit: the value of a full bar."""
+    """One column of bars. signed: they grow from the middle, else from the left. limit: the value of a full bar."""
 
     title: str
     values: Sequence[float]
@@ -46,13 +46,19 @@ def badge(notes: Sequence[str]) -> str:
 
 def card_head(title: str, order: str, notes: Sequence[str]) -> str:
     """Name of a system, the order of its step, and whether it was trained as it runs here."""
-    return f'<div class="se-system"><h3>{escape(title)}</h3><span class="order">{escape(order)}</span>{badge(notes)}</div>'
+    named = f'<h3>{escape(title)}</h3><span class="order">{escape(order)}</span>'
+    return f'<div class="se-system">{named}{badge(notes)}</div>'
 
 
 def bars(
-    caption: str, head: str, labels: Sequence[str], columns: Sequence[Column], marked: int | None = None
+    caption: str,
+    head: str,
+    labels: Sequence[str],
+    columns: Sequence[Column],
+    marked: int | None = None,
+    role: Role = "source",
 ) -> str:
-    """A table with one row a label and one bar a column; `marked` is set off."""
+    """A table with one row a label (of `role`) and one bar a column; row `marked` is set off."""
     tops = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in columns)
     limits = [_limit(column) for column in columns]
     body = "".join(
@@ -62,7 +68,7 @@ def bars(
         for place, label in enumerate(labels)
     )
     return (
-        f'<div class="se-scroll"><table class="se-bars"><caption>{escape(caption)}</caption>'
+        f'<div class="se-scroll"><table class="se-bars {role}"><caption>{escape(caption)}</caption>'
         f'<thead><tr><th scope="col">{escape(head)}</th>{tops}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
@@ -96,6 +102,11 @@ def note(text: str, strong: str = "", kind: Literal["plain", "discover"] = "plai
     return f'<p class="se-note {kind}">{lead}{escape(text)}</p>'
 
 
+def before(text: str) -> str:
+    """The output that a changed one is compared with."""
+    return f'<p class="se-note"><b>Before:</b> <span lang="fr">{escape(text) or "(no words)"}</span></p>'
+
+
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], strong: int | None = None) -> str:
     """A plain table; the first cell of a row is its heading, row `strong` is set off."""
     tops = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
@@ -116,11 +127,11 @@ def _limit(column: Column) -> float:
 
 
 def _cell(column: Column, value: float, limit: float) -> str:
-    share = min(abs(value) / limit, 1.0) * 100
+    share = min(abs(value) / limit, 1.0)
     side = (" minus" if value < 0 else " plus") if column.signed else ""
     width = share / 2 if column.signed else share
     return (
-        f'<td><span class="bar {column.role}{side}" style="--w:{width:.1f}%" aria-hidden="true"></span>'
+        f'<td><span class="bar {column.role}{side}" style="--f:{width:.3f}" aria-hidden="true"></span>'
         f"<span>{value:.{column.digits}f}</span></td>".replace("-0.", "−0.")
     )
 

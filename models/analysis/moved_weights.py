@@ -144,7 +144,8 @@ def search(decision: Decision, candidates: Tensor, tolerance: float) -> Tensor:
 
 def _single(decision: Decision) -> Tensor:
     """All of the mass on one visible row, for each visible row."""
-    return torch.eye(len(decision.weights), device=decision.weights.device)[decision.visible] * decision.mass
+    eye = torch.eye(len(decision.weights), dtype=decision.weights.dtype, device=decision.weights.device)
+    return eye[decision.visible] * decision.mass
 
 
 @torch.no_grad()

@@ -120,7 +120,7 @@ def _swap(recipe: Recipe) -> str:
 def _gold(recipe: Recipe) -> str:
     if recipe.gold is None:
         return ""
-    english, french = recipe.gold
+    english, _ = recipe.gold
     return f"""
 import numpy as np
 from models.training.align_metrics import argmax_links, count_links, to_words

@@ -77,7 +77,7 @@ class Choice:
         """What exists before what in one decision (0x04E, 0x04F)."""
         orders = {
             "additive": "s(t−1) → e → α → c → s(t)",
-            "heads": "query of row t → scores → weights → read, in each layer and head",
+            "heads": "query(t) → scores → weights → read, per head",
         }
         return orders.get(self.combination.score, "h(t) → e → a → c → h̃(t)")
 

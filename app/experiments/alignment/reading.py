@@ -6,7 +6,6 @@ The fast part of the page: one pass, no checks (those are `checks`). Weights are
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -132,17 +131,12 @@ def _units(side: Axis, show: Show) -> list[tuple[str, int, int]]:
     return [(text, i, i + 1) for i, text in enumerate(side.pieces)] if show == "pieces" else list(side.words)
 
 
-@functools.lru_cache(maxsize=64)
-def _translator(slug: str, changes: tuple[tuple[str, Any], ...]) -> Translator:
-    loaded = models.load(slug)
-    if not changes:
-        return loaded
-    return dataclasses.replace(loaded, system=cast(Luong, loaded.system).variant(**dict(changes)))
-
-
 def translator(choice: Choice) -> Translator:
     """The system of a choice, under its changed configuration. Raises CheckpointError."""
-    return _translator(choice.slug, choice.changes)
+    loaded = models.load(choice.slug)
+    if not choice.changes:
+        return loaded
+    return dataclasses.replace(loaded, system=cast(Luong, loaded.system).variant(**dict(choice.changes)))
 
 
 def read(ask: Ask) -> Reading:

@@ -50,11 +50,11 @@ def draw(page: Page[Settings], sentence: str) -> None:
 def ask_for(settings: Settings, combination: Combination, sentence: str) -> Ask:
     """The request for one system under the page's settings."""
     chosen = options.choose(combination, options.available(), settings.half_width, settings.shift)
-    heads = {} if combination.recurrent else {"layer": settings.layer, "head": settings.head}
-    beam = {"beam": settings.beam} if settings.decoding == "beam" else {}
-    forced = {"forced": settings.forced.strip()} if settings.decoding == "forced" else {}
-    decoding = "greedy" if forced == {"forced": ""} else settings.decoding
-    return Ask(chosen, sentence, decoding, **beam, **heads, **forced)  # type: ignore[arg-type]
+    forced = settings.forced.strip() if settings.decoding == "forced" else ""
+    decoding = "greedy" if settings.decoding == "forced" and not forced else settings.decoding
+    layer, head = (0, 0) if combination.recurrent else (settings.layer, settings.head)
+    beam = settings.beam if decoding == "beam" else Ask.beam
+    return Ask(chosen, sentence, decoding, beam, forced, layer, head)
 
 
 def cards(page: Page[Settings], asks: list[Ask]) -> list[Drawn]:

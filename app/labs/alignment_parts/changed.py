@@ -15,20 +15,20 @@ from app.ui import cards, decision
 
 def changed(before: Reading, after: Reading, settings: Settings, name: str, title: str) -> None:
     """The new output with its differences marked, and its weights with what moved."""
-    rows = new_rows(before, after, settings.show)  # type: ignore[arg-type]
-    cells = moved_cells(before, after, settings.show)  # type: ignore[arg-type]
+    rows = new_rows(before, after, settings.show)
+    cells = moved_cells(before, after, settings.show)
     st.html(cards.marked([(one.text, one.kind) for one in segments(before.text, after.text)]))
     st.html(decision.note(tell(rows, cells)))
-    weights = after.matrix(settings.show)  # type: ignore[arg-type]
+    weights = after.matrix(settings.show)
     heatmap(
         weights,
-        after.target.labels(settings.show),  # type: ignore[arg-type]
-        after.source.labels(settings.show),  # type: ignore[arg-type]
+        after.target.labels(settings.show),
+        after.source.labels(settings.show),
         key=f"alignment.{name}.map",
         title=title,
         source_group="alignment:source",
-        scores=after.shown_scores(settings.show),  # type: ignore[arg-type]
-        mask=after.masked(settings.show),  # type: ignore[arg-type]
+        scores=after.shown_scores(settings.show),
+        mask=after.masked(settings.show),
         changed=cells,
         changed_rows=rows,
         select="none",

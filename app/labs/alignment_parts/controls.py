@@ -1,4 +1,4 @@
-"""The Alignment page's controls. Only systems that exist are offered; what a link asks beyond that is said and replaced."""
+"""The Alignment page's controls: only systems that exist are offered; what a link asks beyond that is replaced."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def controls(page: Page[Settings], available: Sequence[str]) -> tuple[Settings, 
     offers = tuple(options.offered(available))
     told = replace_missing(page, offers)
     chosen: dict[str, Any] = {"sentence": sentence}
-    with st.container(key="alignment-system", horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(key="alignment-system", horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen |= system(page, offers)
     with st.container(key="alignment-target", horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen |= target(page) | side(page, offers)
@@ -56,7 +56,7 @@ def system(page: Page[Settings], offers: Sequence[Combination]) -> dict[str, Any
     """Score, window, feeding, and what the chosen window or the heads need."""
     scores = [one for one in SCORES if any(c.score == one for c in offers)]
     score = st.pills(
-        "Score", scores, key=page.key("score"), format_func=lambda one: SCORES[one], required=True
+        "Score", scores, key=page.key("score"), format_func=lambda one: SCORES[one], required=True, wrap=True
     )
     found: dict[str, Any] = {"score": score}
     mine = [one for one in offers if one.score == score]
@@ -78,11 +78,11 @@ def system(page: Page[Settings], offers: Sequence[Combination]) -> dict[str, Any
 def local(page: Page[Settings]) -> dict[str, Any]:
     return {
         "half_width": st.slider(
-            "Half width D", 1, 10, key=page.key("half_width"), width=170,
+            "Half width D", 1, 10, key=page.key("half_width"), width=150,
             help=f"Rows within D of the centre may be read. Trained with D = {TRAINED_HALF_WIDTH}.",
         ),
         "shift": st.slider(
-            "Move the centre", -6, 6, key=page.key("shift"), width=170,
+            "Move the centre", -6, 6, key=page.key("shift"), width=150,
             help="Rows added to the centre p(t) of every decision. 0 is the system's own centre.",
         ),
     }  # fmt: skip

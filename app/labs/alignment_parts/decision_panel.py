@@ -21,12 +21,13 @@ def panel(page: Page[Settings], reading: Reading, at: Selection) -> None:
     pick.decision(page, reading, at)
     if remark := pick.part_of(reading, at, page.settings):
         st.html(decision.note(remark))
-    left, right = st.columns([1.35, 1], gap="large")
+    left, middle, right = st.columns([1.3, 1, 0.9], gap="medium")
     with left:
         scores(reading, t)
         window(reading, t)
-    with right:
+    with middle:
         context(reading, t)
+    with right:
         alternatives(reading, t)
 
 
@@ -35,8 +36,9 @@ def scores(reading: Reading, t: int) -> None:
     seen = np.flatnonzero(reading.visible[t])
     symbol, columns = reading.ask.choice.symbol, []
     if reading.scores is not None:
+        row = reading.scores[t, seen]
         columns.append(
-            Column("score e, before the softmax", reading.scores[t, seen].tolist(), "state", True, digits=2)
+            Column("score e, before the softmax", row.tolist(), "state", bool(row.min() < 0), digits=2)
         )
     if reading.envelope is not None:
         content = reading.weights[t, seen] / reading.envelope[t, seen]
@@ -86,7 +88,7 @@ def context(reading: Reading, t: int) -> None:
         else [Column("coefficient sum", reading.sums.tolist(), "source", limit=1.0)]
     )
     columns = [Column("length of c", norms.tolist(), "source", digits=2), *extra]
-    st.html(decision.bars("Every step", "target", list(reading.target.pieces), columns, marked=t))
+    st.html(decision.bars("Every step", "target", list(reading.target.pieces), columns, t, "target"))
 
 
 def alternatives(reading: Reading, t: int) -> None:
@@ -94,8 +96,4 @@ def alternatives(reading: Reading, t: int) -> None:
     found = reading.alternatives[t]
     column = Column("probability", [p for _, p in found], "decision", limit=1.0)
     chosen = next((n for n, (piece, _) in enumerate(found) if piece == reading.target.pieces[t]), None)
-    st.html(
-        decision.bars(
-            "What this decision chose from", "piece", [piece for piece, _ in found], [column], chosen
-        )
-    )
+    st.html(decision.bars("What it chose from", "piece", [p for p, _ in found], [column], chosen, "decision"))

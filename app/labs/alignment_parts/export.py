@@ -33,8 +33,8 @@ def tables(readings: list[Reading], settings: Settings) -> dict[str, pd.DataFram
     found: dict[str, pd.DataFrame] = {}
     for one in readings:
         show = settings.show
-        rows, columns = one.target.labels(show), one.source.labels(show)  # type: ignore[arg-type]
-        found[f"{one.ask.choice.title} weights"] = matrix(one.matrix(show), rows, columns)  # type: ignore[arg-type]
+        rows, columns = one.target.labels(show), one.source.labels(show)
+        found[f"{one.ask.choice.title} weights"] = matrix(one.matrix(show), rows, columns)
         if one.scores is not None:
             labels = list(one.target.pieces), list(one.source.pieces)
             found[f"{one.ask.choice.title} scores"] = matrix(one.scores, *labels)
@@ -64,7 +64,7 @@ def numbers(reading: Reading) -> dict[str, Any]:
 def recipe(settings: Settings, reading: Reading, at: Selection) -> Recipe:
     """What the Python lines must repeat of the open panel."""
     ask = reading.ask
-    columns = reading.columns(settings.show)  # type: ignore[arg-type]
+    columns = reading.columns(settings.show)
     rows = () if at.column is None else tuple(range(*columns[at.column][1:]))
     word = swap_panel.word_of(reading, at, settings) if settings.swap.strip() else None
     pair = gold.pair_of(ask.sentence) if settings.panel == "gold" else None

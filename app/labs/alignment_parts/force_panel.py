@@ -11,16 +11,22 @@ from app.labs.alignment_parts import pick, work
 from app.labs.alignment_parts.changed import changed
 from app.labs.alignment_parts.settings import Settings
 from app.ui import decision
+from app.ui.decision import Column
 from app.ui.page import Page
 
+KEPT = (
+    "Everything before this decision is kept. Only this one read is forced; "
+    "from here on the system decides greedily."
+)
+OUTSIDE = "This row lies outside the window of this decision: no score, however large, reaches it."
 ALL_HEADS = "In the Transformer the bias goes to every head of every layer in this decision."
+NATS = "Scores are in nats: +1 multiplies the row's share by e against all others."
 
 
 def panel(page: Page[Settings], reading: Reading, at: Selection) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         pick.decision(page, reading, at)
-        st.slider("Added to the score", 0.0, 10.0, step=0.5, key=page.key("bias"), width=240,
-                  help="Scores are in nats before the softmax: +1 multiplies the row's share by e against all others.")  # fmt: skip
+        st.slider("Added to the score", 0.0, 10.0, step=0.5, key=page.key("bias"), width=240, help=NATS)
     pick.source(page, reading, at, "Source row to raise")
     if at.column is None:
         st.html(
@@ -29,56 +35,36 @@ def panel(page: Page[Settings], reading: Reading, at: Selection) -> None:
             )
         )
         return
-    t, (_, start, stop) = (
-        pick.step_of(reading, at, page.settings),
-        reading.columns(page.settings.show)[at.column],
-    )  # type: ignore[arg-type]
-    forced = work.force(reading.ask, t, tuple(range(start, stop)), page.settings.bias, page.settings.show)  # type: ignore[arg-type]
-    told(forced, t, reading, at, page.settings)
-
-
-def told(forced: Forced, t: int, reading: Reading, at: Selection, settings: Settings) -> None:
-    row, column = reading.rows(settings.show)[at.row], reading.columns(settings.show)[at.column or 0]  # type: ignore[arg-type]
-    new = forced.after.target.pieces[t]
-    st.html(
-        decision.facts(
-            [
-                (
-                    f"weight of {column[0]}",
-                    f"{forced.weight[0]:.3f} → {forced.weight[1]:.3f}",
-                    "in this decision",
-                ),
-                (
-                    f"p({reading.target.pieces[t]})",
-                    f"{forced.chosen[0]:.3f} → {forced.chosen[1]:.3f}",
-                    "the old choice",
-                ),
-                (
-                    "choice",
-                    f"{reading.target.pieces[t]} → {new}",
-                    "kept" if new == reading.target.pieces[t] else "changed",
-                ),
-            ]
-        )
-    )
-    if not reading.visible[t, column[1]]:
-        st.html(
-            decision.note(
-                "This row lies outside the window of this decision: no score, however large, reaches it."
-            )
-        )
-    if not reading.ask.choice.combination.recurrent:
-        st.html(decision.note(ALL_HEADS))
-    left, right = st.columns(2, gap="medium")
+    settings = page.settings
+    t, (word, start, stop) = pick.step_of(reading, at, settings), reading.columns(settings.show)[at.column]
+    forced = work.force(reading.ask, t, tuple(range(start, stop)), settings.bias, settings.show)
+    left, right = st.columns([1, 1.15], gap="medium")
     with left:
-        st.html(decision.note("Everything before this decision is kept; from it on the system decides greedily, and only "
-                              "this one read is forced.", f"Read {column[0]} at {row[0]}."))  # fmt: skip
-        st.html(f"<p class='se-was'><b>Before:</b></p>{_plain(reading.text)}")
+        told(forced, t, word, start)
     with right:
         changed(reading, forced.after, settings, "force", "Weights after the forced read")
 
 
-def _plain(text: str) -> str:
-    from app.ui.markup import output
-
-    return output(text)
+def told(forced: Forced, t: int, word: str, start: int) -> None:
+    """What the forced read did to this decision."""
+    before, after = forced.before, forced.after
+    old, new = before.target.pieces[t], after.target.pieces[t]
+    items = [
+        (f"weight of {word}", f"{forced.weight[0]:.3f} → {forced.weight[1]:.3f}", "in this decision"),
+        (f"p({old})", f"{forced.chosen[0]:.3f} → {forced.chosen[1]:.3f}", "the old choice"),
+        ("choice", f"{old} → {new}", "kept" if old == new else "changed"),
+    ]
+    st.html(decision.facts(items))
+    if not before.visible[t, start]:
+        st.html(decision.note(OUTSIDE))
+    if not before.ask.choice.combination.recurrent:
+        st.html(decision.note(ALL_HEADS))
+    st.html(decision.before(before.text))
+    found = after.alternatives[t]
+    column = Column("probability", [p for _, p in found], "decision", limit=1.0)
+    st.html(
+        decision.bars(
+            "What the forced decision chose from", "piece", [p for p, _ in found], [column], 0, "decision"
+        )
+    )
+    st.html(decision.note(KEPT))

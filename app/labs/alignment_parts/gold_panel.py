@@ -14,8 +14,14 @@ from app.ui.page import Page
 
 PAIR = "alignment-pair"
 RAW = (
-    "The cells are the system's raw weights over this pair, not “the alignment”: a person's links say which words translate "
-    "each other, a weight says what was mixed into one step. Recurrent systems often read a row before or after the word."
+    "The cells are the system's raw weights over this pair, not “the alignment”: a person's links say which words "
+    "translate each other, a weight says what was mixed into one step. Recurrent systems often read a row before or "
+    "after the word."
+)
+
+RATE = (
+    "Each French word is linked to its heaviest English word, the end sign left out. "
+    "AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|), S sure, P possible links (Och and Ney 2003)."
 )
 
 
@@ -48,8 +54,7 @@ def figures(found: gold.GoldMap, reading: Reading) -> None:
             ]
         )
     )
-    st.html(decision.note("Each French word is linked to its heaviest English word, the end sign left out. "
-                          "AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|), S sure, P possible links (Och and Ney 2003)."))  # fmt: skip
+    st.html(decision.note(RATE))
     rates = gold.stored(reading.ask.choice.slug)
     if rates and not reading.ask.choice.changes:
         rows = [[gold.SETS.get(name, name), f"{rate:.3f}"] for name, rate in rates.items()]

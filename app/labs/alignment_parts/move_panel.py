@@ -19,12 +19,17 @@ from app.ui.export import table_view
 from app.ui.page import Page
 
 NO_ROW = (
-    "A Transformer reads the source through every head of every layer, so no single row of weights is its whole read, and "
-    "there is none to move. The importances below are measured all the same."
+    "A Transformer reads the source through every head of every layer, so no single row of weights is its whole read, "
+    "and there is none to move. The importances below are measured all the same."
 )
 LEGEND = (
-    "JS: Jensen-Shannon distance to the system's own weights, 0 same to 1 nothing in common. TV: total variation between "
-    "the output distributions, 0 same to 1. The search is a lower bound: weights even farther away may exist."
+    "JS: Jensen-Shannon distance to the system's own weights, 0 same to 1 nothing in common. TV: total variation "
+    "between the output distributions, 0 same to 1. The search is a lower bound: weights even farther away may exist."
+)
+
+MEASURED = (
+    "Gradient: of log p of the chosen piece, by the embedded source row. Leave one out: total variation of the output "
+    "when the row is removed and the sentence read again. τ (Kendall) near 1: the same ranking; near 0: unrelated."
 )
 
 
@@ -103,9 +108,7 @@ def importances(settings: Settings, reading: Reading, t: int) -> None:
         for name in MEASURES
     ]
     st.html(decision.facts(told))
-    st.html(decision.note(
-        "Gradient: of log p of the chosen piece, by the embedded source row. Leave one out: total variation of the output "
-        "when the row is removed and the sentence read again. τ (Kendall) near 1: the same ranking; near 0: unrelated."))  # fmt: skip
+    st.html(decision.note(MEASURED))
 
 
 def everything(settings: Settings, reading: Reading) -> None:

@@ -1,4 +1,4 @@
-"""The step in the order in which it executes: Bahdanau's s(t-1) -> c -> s(t), Luong's h(t) -> c -> h~(t) (0x04E, 0x04F)."""
+"""The step in the order in which it executes: Bahdanau s(t-1) -> c -> s(t), Luong h(t) -> c -> h~(t) (0x04E, 0x04F)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SCORES = {
 }
 SAYS = {
     "additive": "The context exists before the new state: s(t−1) asks, and what was read helps to make s(t).",
-    "heads": "Every layer reads the source through every head; this is the read of the chosen layer and head. The query "
-    "is made from the target rows so far, after they have read each other.",
+    "heads": "Every layer reads the source through every head; this is the read of the chosen layer and head. The "
+    "query is made from the target rows so far, after they have read each other.",
 }
 LUONG_SAYS = (
     "The new state h(t) exists first and asks; the context then makes h̃(t), from which the word is decided. "
@@ -58,12 +58,14 @@ def _bahdanau(reading: Reading) -> list[Stage]:
         Stage("before", "s_{t-1}", "state before the step", **_vector(reading.vectors["previous"])),
         Stage("scores", "e_t", "score every annotation", "source", "scores", ("before", "H"), count,
               "e_{tj} = v_a^T tanh(W_a s_{t-1} + U_a h_j)"),
-        Stage("weights", "α_t", "softmax over the source", "source", "weights", ("scores",), count, "α_t = softmax(e_t)"),
+        Stage("weights", "α_t", "softmax over the source", "source", "weights", ("scores",), count,
+              "α_t = softmax(e_t)"),
         Stage("context", "c_t", "mix the annotations", "source", inputs=("weights", "H"),
               equation="c_t = Σ_j α_{tj} h_j", **_vector(reading.context)),
         Stage("state", "s_t", "new state", inputs=("before", "context"), equation="s_t = f(s_{t-1}, y_{t-1}, c_t)",
               **_vector(reading.vectors["hidden"])),
-        Stage("token", "y_t", "decide", "decision", "token", ("state", "context"), equation="p(y_t) = g(y_{t-1}, s_t, c_t)"),
+        Stage("token", "y_t", "decide", "decision", "token", ("state", "context"),
+              equation="p(y_t) = g(y_{t-1}, s_t, c_t)"),
     ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ ROW, COLUMN = "alignment-pick-row", "alignment-pick-column"
 
 def decision(page: Page[Settings], reading: Reading, at: Selection) -> None:
     """A list of the decisions; a choice points the whole page at it."""
-    labels = [text for text, _, _ in reading.rows(page.settings.show)]  # type: ignore[arg-type]
+    labels = [text for text, _, _ in reading.rows(page.settings.show)]
     st.session_state[ROW] = at.row
     st.selectbox(
         "Decision", range(len(labels)), key=ROW, format_func=lambda r: f"{r + 1}: {labels[r]}", width=190,
@@ -24,7 +24,7 @@ def decision(page: Page[Settings], reading: Reading, at: Selection) -> None:
 
 def source(page: Page[Settings], reading: Reading, at: Selection, label: str, *, end: bool = True) -> None:
     """The source tokens as buttons."""
-    labels = [text for text, _, _ in reading.columns(page.settings.show)]  # type: ignore[arg-type]
+    labels = [text for text, _, _ in reading.columns(page.settings.show)]
     places = range(len(labels) if end else len(labels) - 1)
     st.session_state[COLUMN] = at.column if at.column in places else None
     st.pills(
@@ -35,12 +35,12 @@ def source(page: Page[Settings], reading: Reading, at: Selection, label: str, *,
 
 def step_of(reading: Reading, at: Selection, settings: Settings) -> int:
     """The first decision of the shown row."""
-    return reading.rows(settings.show)[at.row][1]  # type: ignore[arg-type]
+    return reading.rows(settings.show)[at.row][1]
 
 
 def part_of(reading: Reading, at: Selection, settings: Settings) -> str:
     """A remark where the shown row is a word of several decisions."""
-    text, start, stop = reading.rows(settings.show)[at.row]  # type: ignore[arg-type]
+    text, start, stop = reading.rows(settings.show)[at.row]
     if stop - start == 1:
         return ""
     return (

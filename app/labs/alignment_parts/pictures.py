@@ -15,12 +15,17 @@ from app.labs.alignment_parts.settings import Settings
 from app.ui import decision, markup
 from app.ui.page import Page
 
+SAME_ROWS = (
+    "Every output word reads the same mixture. Why? Open “Step by step”: Eq. 8 is linear, so h(t) adds one number to "
+    "every score of its row, and the softmax removes it."
+)
+NOT_NORMALISED = "the Gaussian comes after the softmax and nothing is normalised again (Eq. 10)."
 LARGE = 30  # tokens on one side from which weights travel as bytes
 
 
 def selection(reading: Reading, settings: Settings) -> Selection:
     """The cell pointed at; where the link names none that exists, the decision the system was least sure of."""
-    rows, columns = reading.rows(settings.show), reading.columns(settings.show)  # type: ignore[arg-type]
+    rows, columns = reading.rows(settings.show), reading.columns(settings.show)
     row = (
         settings.row
         if settings.row is not None and settings.row < len(rows)
@@ -65,17 +70,17 @@ def picture(
     selected: Selection | None,
     on_select: Callable[[Selection | None], None] | None,
 ) -> None:
-    weights = reading.matrix(settings.show)  # type: ignore[arg-type]
+    weights = reading.matrix(settings.show)
     heatmap(
         weights,
-        reading.target.labels(settings.show),  # type: ignore[arg-type]
-        reading.source.labels(settings.show),  # type: ignore[arg-type]
+        reading.target.labels(settings.show),
+        reading.source.labels(settings.show),
         key=f"alignment.{name}.map",
         title=f"Weights {reading.ask.choice.symbol}: each row is one decision",
         group=f"alignment:{name}",
         source_group="alignment:source",
-        scores=reading.shown_scores(settings.show),  # type: ignore[arg-type]
-        mask=reading.masked(settings.show),  # type: ignore[arg-type]
+        scores=reading.shown_scores(settings.show),
+        mask=reading.masked(settings.show),
         selected=selected,
         select="cell" if on_select else "none",
         on_select=on_select,
@@ -97,9 +102,9 @@ def strip(reading: Reading, settings: Settings, name: str) -> None:
 
 def arcs(reading: Reading, settings: Settings, name: str) -> None:
     ribbon(
-        np.maximum(reading.matrix(settings.show), 0),  # type: ignore[arg-type]
-        reading.target.labels(settings.show),  # type: ignore[arg-type]
-        reading.source.labels(settings.show),  # type: ignore[arg-type]
+        np.maximum(reading.matrix(settings.show), 0),
+        reading.target.labels(settings.show),
+        reading.source.labels(settings.show),
         key=f"alignment.{name}.ribbon",
         title="The same weights as arcs",
         group=f"alignment:{name}",
@@ -109,17 +114,16 @@ def arcs(reading: Reading, settings: Settings, name: str) -> None:
 
 def remarks(reading: Reading) -> None:
     """What this kind of read lets one discover, with the number that decides."""
-    change, choice = reading.row_difference, reading.ask.choice
-    measured = f"Largest difference between the weights of any two decisions: {change:.1e}."
-    if choice.combination.score == "concat" and not choice.combination.local:
-        st.html(decision.note(f"Look down any column. {measured} Every output word reads the same mixture. Why? Open “Step by "
-                              "step”: Eq. 8 is linear, so h(t) adds one number to every score of its row, and the softmax "
-                              "removes it.", "Discover:", "discover"))  # fmt: skip
+    combination = reading.ask.choice.combination
+    change = reading.row_difference
+    size = f"{change:.2f}" if change >= 0.005 else f"{change:.1e}"
+    measured = f"Largest difference between the weights of any two decisions: {size}."
+    if combination.score == "concat" and not combination.local:
+        st.html(decision.note(f"Look down any column. {measured} {SAME_ROWS}", "Discover:", "discover"))
         return
     if reading.envelope is not None:
-        sums = reading.sums
-        st.html(decision.note(f"The coefficients of a row add up to {sums.min():.2f} to {sums.max():.2f}, not to 1: the "
-                              "Gaussian comes after the softmax and nothing is normalised again (Eq. 10).", "Local-p:"))  # fmt: skip
+        sums = f"The coefficients of a row add up to {reading.sums.min():.2f} to {reading.sums.max():.2f}, not to 1"
+        st.html(decision.note(f"{sums}: {NOT_NORMALISED}", "Local-p:"))
     st.html(decision.note(measured))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from app.experiments.alignment.options import CODES, SCORES, TRAINED_HALF_WIDTH, WINDOWS, Combination
 from app.ui.url import choice, flag, real, text, whole
@@ -32,11 +33,11 @@ class Settings:
     shift: int = whole("c", -6, 6, default=0)
     layer: int = whole("l", 0, 12, default=0)
     head: int = whole("h", 0, 16, default=0)
-    decoding: str = choice("t", tuple(DECODING), default="greedy")
+    decoding: Literal["greedy", "beam", "forced"] = choice("t", tuple(DECODING), default="greedy")
     beam: int = whole("b", 2, 8, default=4)
     forced: str = text("f", default="")
     compare: str = choice("k", (NOTHING, *CODES), default=NOTHING)
-    show: str = choice("w", tuple(SHOWN), default="words")
+    show: Literal["words", "pieces"] = choice("w", tuple(SHOWN), default="words")
     panel: str = choice("p", tuple(PANELS), default="decision")
     row: int | None = whole("r", 0, 127, default=None)
     column: int | None = whole("j", 0, 127, default=None)

@@ -15,6 +15,8 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType, ModuleType
 
@@ -22,16 +24,30 @@ FOLDER = Path(os.environ["SEQUENCE_EXPLORER_HOOK"])
 
 
 class Watch(MetaPathFinder):
-    """Finds nothing; is asked first, and so knows when torch is wanted."""
+    """Is asked first, and so knows when torch is wanted; finds it as Python would, with a wait before it is made.
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+    The wait is not here: finders run under the lock that every import of the process needs for a moment.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Note the first import of torch, and keep it waiting while `hold` exists."""
         if fullname != "torch":
-            return
+            return None
         sys.meta_path.remove(self)
         (FOLDER / "torch").write_text(str(time.time()))
-        while (FOLDER / "hold").exists():
-            time.sleep(0.01)
+        spec = find_spec(fullname)
+        assert spec is not None and spec.loader is not None
+        make = spec.loader.create_module
+
+        def wait(spec: ModuleSpec) -> ModuleType | None:
+            while (FOLDER / "hold").exists():
+                time.sleep(0.01)
+            return make(spec)
+
+        spec.loader.create_module = wait
+        return spec
 
 
 def report(_signal: int, _frame: FrameType | None) -> None:

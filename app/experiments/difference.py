@@ -26,10 +26,11 @@ MOST = 12  # cells that are marked
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of text with its spaces, and what became of it."""
+    """A stretch of text with its spaces, what became of it, and how many words it is."""
 
     text: str
     kind: Kind
+    words: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Difference:
 
     def count(self, kind: Kind) -> int:
         """Words of the output that are `kind`."""
-        return sum(len(split_words(one.text)) for one in self.segments if one.kind == kind)
+        return sum(one.words for one in self.segments if one.kind == kind)
 
 
 def segments(before: str, now: str) -> tuple[Segment, ...]:
@@ -69,8 +70,8 @@ def segments(before: str, now: str) -> tuple[Segment, ...]:
     for tag, a, b, c, d in _opcodes([w for w, _, _ in old], [w for w, _, _ in new]):
         gone, come = _stretch(before, old[a:b]), _stretch(now, new[c:d])
         kind: Kind = {"equal": "same", "replace": "changed", "insert": "inserted"}.get(tag, "removed")  # type: ignore[assignment]
-        found += [Segment(gone, "removed")] if gone and tag != "equal" else []
-        found += [Segment(come, kind)] if come else []
+        found += [Segment(gone, "removed", b - a)] if gone and tag != "equal" else []
+        found += [Segment(come, kind, d - c)] if come else []
     return tuple(found)
 
 

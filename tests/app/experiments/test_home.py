@@ -39,11 +39,18 @@ def kinds(before: str, now: str) -> list[tuple[str, str]]:
 
 
 def test_segments_name_what_came_and_what_went() -> None:
-    assert kinds("Le rapport était convaincant.", "Le rapport n'était pas convaincant.") == [
-        ("Le rapport", "same"), (" était", "removed"), (" n'était pas", "changed"), (" convaincant.", "same"),
-    ] or kinds("Le rapport était convaincant.", "Le rapport n'était pas convaincant.") == [
+    plain, negated = "Le rapport était convaincant.", "Le rapport n'était pas convaincant."
+    assert kinds(plain, negated) == [
         ("Le rapport", "same"), (" n'", "inserted"), ("était", "same"), (" pas", "inserted"), (" convaincant.", "same"),
     ]  # fmt: skip
+    assert kinds(negated, plain) == [
+        ("Le rapport", "same"), (" n'", "removed"), (" était", "same"), (" pas", "removed"), (" convaincant.", "same"),
+    ]  # fmt: skip
+    assert kinds("Un bon rapport.", "Un mauvais rapport.")[1:3] == [
+        (" bon", "removed"),
+        (" mauvais", "changed"),
+    ]
+    assert [one.words for one in segments(plain, negated)] == [2, 1, 1, 1, 2]
 
 
 @given(words, words)
@@ -136,6 +143,7 @@ def test_the_pinned_sentence_marks_the_negation(assets: Path) -> None:
     found = compare(before, now)
     marked = [word for word, new in zip(now.target.labels("words"), found.rows, strict=True) if new]
     assert "pas" in marked and "rapport" not in marked
+    assert home.told(found).startswith("Words: 2 inserted.")
     assert found.cells is not None and found.cells.shape == now.matrix("words").shape  # pyright: ignore[reportOptionalMemberAccess]
 
 

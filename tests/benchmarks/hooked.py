@@ -27,8 +27,11 @@ class Hooked:
 
     def torch_asked(self) -> float | None:
         """Time (seconds since 1970) at which torch was first imported; None where it was not yet."""
-        note = self.folder / "torch"
-        return float(note.read_text()) if note.exists() and note.stat().st_size else None
+        return self._time("torch")
+
+    def torch_done(self) -> float | None:
+        """Time at which the import of torch had ended; None where it has not."""
+        return self._time("torch_done")
 
     def torch_mapped(self) -> bool:
         """Whether the kernel has a library of torch in the server's memory (Linux)."""
@@ -37,6 +40,10 @@ class Hooked:
     def release(self) -> None:
         """Let the import of torch go on."""
         (self.folder / "hold").unlink(missing_ok=True)
+
+    def _time(self, name: str) -> float | None:
+        note = self.folder / name
+        return float(note.read_text()) if note.exists() and note.stat().st_size else None
 
     def report(self, wait: float = 20) -> dict[str, Any]:
         """What the server says of itself now. RuntimeError where it stays silent for `wait` seconds."""

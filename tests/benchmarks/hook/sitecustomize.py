@@ -1,7 +1,8 @@
 """Python runs this before anything else where this folder is on PYTHONPATH: the server under test reports on itself.
 
 In the folder named by SEQUENCE_EXPLORER_HOOK:
-`torch` is written (with the time) when the import of torch begins; while `hold` exists that import waits;
+`torch` is written (with the time) when the import of torch begins, `torch_done` when it has ended; while `hold` exists
+that import waits;
 on SIGUSR1 `report.json` says what the garbage collector has frozen and whether torch is loaded.
 """
 
@@ -39,14 +40,18 @@ class Watch(MetaPathFinder):
         (FOLDER / "torch").write_text(str(time.time()))
         spec = find_spec(fullname)
         assert spec is not None and spec.loader is not None
-        make = spec.loader.create_module
+        make, execute = spec.loader.create_module, spec.loader.exec_module
 
         def wait(spec: ModuleSpec) -> ModuleType | None:
             while (FOLDER / "hold").exists():
                 time.sleep(0.01)
             return make(spec)
 
-        spec.loader.create_module = wait
+        def done(module: ModuleType) -> None:
+            execute(module)
+            (FOLDER / "torch_done").write_text(str(time.time()))
+
+        spec.loader.create_module, spec.loader.exec_module = wait, done
         return spec
 
 

@@ -77,7 +77,8 @@ def grid(page: Page[Settings], field: str, rows: list[str], columns: list[str]) 
     number = st.column_config.NumberColumn(
         min_value=low / 100, max_value=high / 100, step=0.01, format="%.2f", required=True
     )
-    config, args = dict.fromkeys(columns, number), (page, field, key, columns)
+    config = dict.fromkeys(columns, number) | {"_index": st.column_config.Column(disabled=True)}
+    args = (page, field, key, columns)
     st.data_editor(frame, key=key, column_config=config, on_change=edited, args=args)
 
 
@@ -86,8 +87,9 @@ def edited(page: Page[Settings], field: str, key: str, columns: list[str]) -> No
     numbers = list(memory["base"])
     for row, cells in st.session_state[key]["edited_rows"].items():
         for column, value in cells.items():
-            place = int(row) * len(columns) + columns.index(column)
-            numbers[place] = min(high, max(low, round(float(value) * 100)))
+            if value is not None:  # a cell that was emptied keeps its number
+                place = int(row) * len(columns) + columns.index(column)
+                numbers[place] = min(high, max(low, round(float(value) * 100)))
     memory["seen"] = tuple(numbers)
     page.put(field, tuple(numbers))
 

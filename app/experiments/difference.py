@@ -130,7 +130,7 @@ def _moves(
 
 
 def _opcodes(before: Sequence[str], now: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
-    return SequenceMatcher(None, list(before), list(now), autojunk=False).get_opcodes()
+    return list(SequenceMatcher(None, list(before), list(now), autojunk=False).get_opcodes())
 
 
 def _stretch(text: str, words: Sequence[tuple[str, int, int]]) -> str:

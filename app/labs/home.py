@@ -92,7 +92,7 @@ def controls(page: Page[Settings]) -> tuple[Settings, Cleaned]:
 
 
 def one_of(page: Page[Settings], field: str, label: str, options: dict[str, str]) -> str:
-    return st.segmented_control(
+    chosen = st.segmented_control(
         label,
         tuple(options),
         key=page.key(field),
@@ -100,6 +100,7 @@ def one_of(page: Page[Settings], field: str, label: str, options: dict[str, str]
         required=True,
         label_visibility="collapsed",
     )
+    return chosen or getattr(page.settings, field)
 
 
 def reads(page: Page[Settings], drawn: bool) -> dict[str, int]:
@@ -129,9 +130,8 @@ def place(page: Page[Settings], field: str, options: dict[int, str]) -> int:
 
 def keep_most(page: Page[Settings]) -> None:
     """At most six side by side: the latest choice beyond that is taken back."""
-    chosen = st.session_state[page.key("systems")]
-    if len(chosen) > MOST:
-        page.put("systems", tuple(chosen[:MOST]))
+    if len(st.session_state[page.key("systems")]) > MOST:
+        page.put("systems", page.settings.systems)
         st.toast(f"At most {MOST} systems fit side by side. Take one away first.")
 
 

@@ -200,6 +200,12 @@ def test_figures_have_a_row_for_every_system_and_only_measured_numbers(tmp_path:
     assert rows["transformer"]["Parameters"] is None
 
 
+def weights_of(found: SentenceRun, look: Look) -> np.ndarray:
+    weights = found.matrix(look.show, **look.place)
+    assert weights is not None
+    return weights
+
+
 def executed(lines: str) -> dict[str, Any]:
     scope: dict[str, Any] = {}
     exec(lines, scope)
@@ -220,7 +226,7 @@ def test_the_exported_lines_run_and_give_the_same_numbers(
         np.testing.assert_allclose(np.exp(told.log_probs), one.probabilities, atol=1e-3)
         if one.weights is not None:
             np.testing.assert_allclose(told.alignment, one.weights, atol=1e-5)
-    np.testing.assert_allclose(scope["weights"], runs[-1].matrix("pieces", **look.place), atol=1e-5)
+    np.testing.assert_allclose(scope["weights"], weights_of(runs[-1], look), atol=1e-5)
     assert runs[0].text in capsys.readouterr().out
 
 
@@ -238,9 +244,8 @@ def test_tables_and_numbers_hold_every_token_weight_tensor_and_check(assets: Pat
     assert len(tables["Outputs"]) == sum(len(one.target.ids) for one in runs)
     assert len(tables["Checks"]) == sum(len(one.checks) for one in runs)
     mine = tables["Alignments"].query("system == 'rnn_search'")
-    np.testing.assert_allclose(
-        mine["weight"].to_numpy().reshape(runs[1].matrix("words").shape), runs[1].matrix("words")
-    )  # pyright: ignore[reportOptionalMemberAccess]
+    shown = weights_of(runs[1], Look())
+    np.testing.assert_allclose(mine["weight"].to_numpy().reshape(shown.shape), shown)
     numbers = json.loads(to_json(home_export.numbers(SENTENCE, 1, runs, Look())))
     assert numbers["systems"]["transformer"]["text"] == runs[-1].text
     assert numbers["systems"]["rnn_encoder_decoder"]["weights_over_pieces"] is None

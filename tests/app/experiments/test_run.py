@@ -74,8 +74,10 @@ def test_a_transformer_has_a_matrix_for_each_layer_and_head(assets: Path) -> Non
     found = run("transformer", SENTENCE)
     assert found.heads is not None
     assert found.heads.shape == (2, 3, len(found.target.ids), len(found.source.ids))
-    np.testing.assert_allclose(found.matrix("pieces"), found.weights, atol=1e-6)
-    np.testing.assert_array_equal(found.matrix("pieces", layer=0, head=2), found.heads[0, 2])
+    assert found.weights is not None
+    np.testing.assert_allclose(found.heads[-1].mean(axis=0), found.weights, atol=1e-6)
+    np.testing.assert_array_equal(found.read(), found.heads[-1].mean(axis=0))  # pyright: ignore[reportArgumentType]
+    np.testing.assert_array_equal(found.read(0, 2), found.heads[0, 2])  # pyright: ignore[reportArgumentType]
     assert not np.allclose(found.heads[0, 2], found.heads[1].mean(axis=0))
     translator = models.load("transformer")
     scored, _ = translator.forced(list(found.source.ids), list(found.target.ids))

@@ -34,7 +34,8 @@ MOST = 64  # decisions
 
 @dataclass(frozen=True)
 class Output:
-    """A greedy translation: its tokens with log-probabilities (T,), and the display words not in A's own output."""
+    """A greedy translation: its tokens with log-probabilities (T,). changed: in A's own output the display words that
+    the transplant lost, in the others those that A's own output does not have."""
 
     label: str
     axis: Axis
@@ -84,11 +85,12 @@ class Experiment:
         rows = None if summary else self.rows(row, donor)
         mixed, moved = self.mixed(part) if rows is None else exchange_row(self.a, self.b, *rows)
         (own, own_logits), (got, _), (theirs, _) = (self.decode(state) for state in (self.a, mixed, self.b))
-        words = [text for text, _, _ in own.axis.words]
+        words = [[text for text, _, _ in out.axis.words] for out in (own, got, theirs)]
+        (lost, new), (_, others) = marks(words[0], words[1]), marks(words[0], words[2])
         outputs = (
-            replace(own, label="A, untouched"),
-            replace(got, label="A with the part of B", changed=_changed(words, got)),
-            replace(theirs, label="B, untouched", changed=_changed(words, theirs)),
+            replace(own, label="A, untouched", changed=lost),
+            replace(got, label="A with the part of B", changed=new),
+            replace(theirs, label="B, untouched", changed=others),
         )
         checks = (self._own_changes_nothing(part, rows, own_logits), *self._all_of_b(), self._padding(own))
         entry = self.translator.entry
@@ -205,10 +207,10 @@ def own_axis(experiment: Experiment, side: str) -> Axis:
     return axis(experiment.translator, experiment.ids_a if side == "a" else experiment.ids_b)
 
 
-def _changed(words: list[str], output: Output) -> tuple[bool, ...]:
-    """Words of `output` outside the longest common subsequence with A's own words."""
-    other = [text for text, _, _ in output.axis.words]
-    flags = [True] * len(other)
-    for block in SequenceMatcher(None, words, other, autojunk=False).get_matching_blocks():
-        flags[block.b : block.b + block.size] = [False] * block.size
-    return tuple(flags)
+def marks(a: list[str], b: list[str]) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+    """Words of each list outside one set of matching blocks: what a loses, and what b has instead."""
+    flags = [True] * len(a), [True] * len(b)
+    for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
+        flags[0][block.a : block.a + block.size] = [False] * block.size
+        flags[1][block.b : block.b + block.size] = [False] * block.size
+    return tuple(flags[0]), tuple(flags[1])

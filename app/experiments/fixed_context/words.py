@@ -38,7 +38,8 @@ PAIR_SAYS = (
 )
 QUALITY = (
     "Stored figures of these checkpoints: BLEU on the test split in groups of source length (the figure of Bahdanau et "
-    "al. 2015, on our data), and how often the negation survives as it moves away from the word it denies."
+    "al. 2015, on our data); and on held-out story pairs how often the French keeps the negation, or its absence, as "
+    "more words stand between what is said of the report and what the committee decides."
 )
 QUALITY_SAYS = (
     "Greedy translations of all test sentences in each group; n is the number of sentences behind a point.",
@@ -47,7 +48,7 @@ QUALITY_SAYS = (
 )
 TRANSPLANT = (
     "The decoder of one system runs on A, but a part of what it received comes from B. A summary is moved whole; of a "
-    "memory one row is replaced. Marked words differ from what A alone gives."
+    "memory one row is replaced. Marks show what A alone says and loses, and what is new below."
 )
 TRANSPLANT_SAYS = (
     "What this decoder says with the exchanged part, decoded greedily, with the probability of each word.",
@@ -147,7 +148,8 @@ def summary_figures(one: Summary) -> list[tuple[str, str, str]]:
     ]
     if one.others:
         values = [value for _, value in one.others]
-        beside = f"mean of {len(values)} example sentences; highest {max(values):.3f}"
+        nearest, value = max(one.others, key=lambda other: other[1])
+        beside = f"mean of {len(values)} examples; {value:.3f} with “{nearest}”"
         found.append(("cosine of A with other sentences", f"{np.mean(values):.3f}", beside))
     return found
 
@@ -183,7 +185,7 @@ def quality_charts(found: Quality) -> list[tuple[str, tuple[Series, ...], str, s
             "Negation kept by distance",
             found.kept,
             "kept",
-            "words between the negation and what depends on it",
+            "English words between assessment and decision",
         ),
     ]
 
@@ -222,11 +224,8 @@ def outcome(found: Transplanted) -> tuple[str, str]:
     if got.axis.ids == theirs.axis.ids:
         why = " Nothing else of the source reaches this decoder." if found.slug in FIXED else ""
         return "The decoder now says what it says for B.", f"{moved} decided it.{why}"
-    count = sum(got.changed)
-    return (
-        f"{count} word{'' if count == 1 else 's'} differ{'s' if count == 1 else ''} from A's own output.",
-        ("The result is neither A's nor B's."),
-    )
+    lost, new = sum(own.changed), sum(got.changed)
+    return f"Words lost: {lost}, new: {new}.", "The result is neither A's own output nor B's."
 
 
 def most(found: Mixed) -> float:

@@ -373,12 +373,19 @@ def test_the_row_is_the_edited_one_unless_another_is_named() -> None:
         transplant.transplant("lstm_seq2seq", A, B, "every_step")
 
 
-def test_words_outside_a_common_subsequence_are_marked(systems: dict[str, Translator]) -> None:
-    one = transplant.Experiment(systems["luong"], A, B)
-    out, _ = one.decode(one.a)
-    spoken = [text for text, _, _ in out.axis.words]
-    assert transplant._changed(spoken, out) == (False,) * len(spoken)
-    assert transplant._changed(["no", "such", "words"], out) == (True,) * len(spoken)
+def test_what_is_lost_and_what_is_new_is_marked_against_each_other() -> None:
+    lost, new = transplant.marks(["Il", "n'", "est", "pas", "là"], ["Elle", "est", "là"])
+    assert lost == (True, True, False, True, False)
+    assert new == (True, False, False)
+    assert transplant.marks(["a"], ["a"]) == ((False,), (False,))
+
+
+@each_system
+def test_marks_count_what_is_lost_and_what_is_new(slug: str) -> None:
+    own, got, _ = transplant.transplant(slug, A, "Thank you.").outputs
+    kept = [sum(not mark for mark in out.changed) for out in (own, got)]
+    assert kept[0] == kept[1]
+    assert (kept[0] == len(own.changed) == len(got.changed)) == (own.axis.ids == got.axis.ids)
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

@@ -175,5 +175,5 @@ def show(figures: dict[str, Any]) -> str:
     )
     memory = [[name, f"{value:,.1f} MB"] for name, value in figures["memory"].items()]
     return "\n\n".join(
-        [table(title, ["", *columns], waits), note, table("Resident memory", ["", ""], memory)]
+        [table(title, ["", *columns], waits), note, table("Resident memory", ["", "size"], memory)]
     )

@@ -26,7 +26,7 @@ SENTENCES = [
     "Thank you.",
     "She has read the new book because it was short.",
 ]
-LONG = "The committee that had asked for the long report read it again because the evidence was not convincing at all."
+HEAVY = "The evidence in the long report was not convincing."
 BOX = "alignment.sentence"
 MAP, STRIP = "alignment.first.map", "alignment.first.strip"
 PATIENCE = 240  # seconds; the first visitor of a new server waits for the models
@@ -96,8 +96,8 @@ def test_visitors_at_once_each_get_their_own_sentence(
 
 
 async def beside_heavy_work(url: str, score: str) -> tuple[list[Run], bool, Run]:
-    """One visitor asks for the heaviest panel on a long sentence; the other edits meanwhile."""
-    heavy_link = {"v": "1", "sc": score, "s": LONG, "p": "move", "ev": "1", "sd": "7"}
+    """One visitor asks for the heaviest panel; the other edits meanwhile."""
+    heavy_link = {"v": "1", "sc": score, "s": HEAVY, "p": "move", "ev": "1", "sd": "7"}
     async with (
         visit(url, "alignment", v="1", sc=score, w="pieces") as light,
         visit(url, "alignment", **heavy_link) as heavy,

@@ -309,6 +309,8 @@ with page.controls():
     chosen, cleaned = controls(page)
     settings = page.commit(chosen)
 if cleaned.problem is None:
+    if page.presenting:
+        st.html(cards.presented(cleaned.text))
     pinned = pinned_sentence(settings, cleaned.text)
     if not settings.systems:
         st.info("Choose at least one system above.")

@@ -38,6 +38,11 @@ def marked(segments: Iterable[tuple[str, str]], *, large: bool = True, language:
     return f'<p class="{name}" lang="{language}">{body or "(no words)"}</p>'
 
 
+def presented(sentence: str) -> str:
+    """The sentence in large type, where the box with it is folded away."""
+    return f'<p class="se-output se-presented" lang="en">{escape(sentence)}</p>'
+
+
 def pinned_output(text: str, summary: str) -> str:
     """What the pinned sentence gave, and how this output differs in words of a person."""
     was = f'<b>Pinned:</b> <span lang="fr">{escape(text) or "(no words)"}</span>'

@@ -216,6 +216,11 @@ def test_at_most_six_systems_stand_side_by_side(assets: Path) -> None:
     assert not app.exception
 
 
+def test_a_presenter_sees_the_sentence_though_the_box_is_folded(assets: Path) -> None:
+    assert ">The report was convincing.</p>" in html_of(visit(s=PLAIN, present="1"))
+    assert "se-presented" not in html_of(visit(s=PLAIN))
+
+
 def test_the_way_on_carries_the_sentence(assets: Path) -> None:
     made = html_of(visit(s="Thank you."))
     assert 'href="alignment?v=1&amp;s=Thank+you."' in made

@@ -218,7 +218,7 @@ def test_at_most_six_systems_stand_side_by_side(assets: Path) -> None:
 
 def test_a_presenter_sees_the_sentence_though_the_box_is_folded(assets: Path) -> None:
     assert ">The report was convincing.</p>" in html_of(visit(s=PLAIN, present="1"))
-    assert "se-presented" not in html_of(visit(s=PLAIN))
+    assert 'class="se-output se-presented"' not in html_of(visit(s=PLAIN))
 
 
 def test_the_way_on_carries_the_sentence(assets: Path) -> None:

@@ -20,7 +20,10 @@ STOPS = 9  # of the diverging scale
 
 @dataclass(frozen=True)
 class Column:
-    """One column of bars. signed: they grow from the middle, else from the left. limit: the value of a full bar."""
+    """One column of bars. signed: they grow from the middle, else from the left.
+
+    limit: the value of a full bar (default: the largest); base: the value of an empty one.
+    """
 
     title: str
     values: Sequence[float]
@@ -28,6 +31,7 @@ class Column:
     signed: bool = False
     limit: float | None = None
     digits: int = 3
+    base: float = 0.0
 
 
 @cache
@@ -123,16 +127,17 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], stro
 
 
 def _limit(column: Column) -> float:
-    return column.limit or max((abs(v) for v in column.values), default=0.0) or 1.0
+    return column.limit or max((abs(v - column.base) for v in column.values), default=0.0) or 1.0
 
 
 def _cell(column: Column, value: float, limit: float) -> str:
-    share = min(abs(value) / limit, 1.0)
+    share = min(abs(value - column.base) / limit, 1.0)
     side = (" minus" if value < 0 else " plus") if column.signed else ""
     width = share / 2 if column.signed else share
+    number = f"{value:.{column.digits}f}".replace("-", "−")
     return (
         f'<td><span class="bar {column.role}{side}" style="--f:{width:.3f}" aria-hidden="true"></span>'
-        f"<span>{value:.{column.digits}f}</span></td>".replace("-0.", "−0.")
+        f"<span>{number}</span></td>"
     )
 
 

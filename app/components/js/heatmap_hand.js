@@ -51,8 +51,9 @@ Object.assign(Heatmap.prototype, {
     this.frame.root.dataset.point = point ? point.join(",") : "";
     this.screen.schedule();
     if (quiet) return;
-    say(this, this.data.group, point);
+    // Who listens to both hears the whole point last.
     say(this, this.data.source_group, point && point[1] >= 0 ? [-1, point[1]] : null);
+    say(this, this.data.group, point);
   },
 
   hear(point, group) {

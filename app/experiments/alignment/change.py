@@ -15,6 +15,7 @@ from app.experiments.difference import counterparts, matched
 from app.experiments.run import Show
 from models.execution.device import device
 from models.training.tokenizer import N_SPECIAL, Tokenizer
+from models.training.whole_words import whole_words
 from models.training.words import split_words
 
 NEIGHBOURS = 8
@@ -65,7 +66,7 @@ def new_rows(before: Reading, after: Reading, show: Show) -> np.ndarray:
 def neighbours(choice: Choice, sentence: str, word: int) -> tuple[Neighbour, ...]:
     """Words near the chosen one in the system's own embedding table; none for a word of several pieces.
 
-    Only pieces that are whole words of the same casing. Near in the table is not the same as similar in meaning.
+    Only words that are one piece and written in the same way. Near in the table is not the same as similar in meaning.
     """
     using = translator(choice)
     ids = using.encode_source(sentence)
@@ -84,28 +85,24 @@ def _cosines(table: torch.Tensor, token: int) -> torch.Tensor:
 
 
 def alike(tokenizer: Tokenizer, token: int) -> frozenset[int]:
-    """Other pieces that are whole words written in the same way: leading space, capitals, letters."""
-    return _whole_words(tokenizer).get(_casing(tokenizer.decode([token, token])), frozenset()) - {token}
+    """Other pieces that are whole English words written as this one: lower case, capital, or all capitals."""
+    return _by_casing(tokenizer).get(_casing(tokenizer.decode([token])), frozenset()) - {token}
 
 
 @functools.lru_cache(maxsize=2)
-def _whole_words(tokenizer: Tokenizer) -> dict[tuple[bool, str], frozenset[int]]:
-    """Piece ids by casing, worked out once a vocabulary."""
-    found: dict[tuple[bool, str], set[int]] = {}
-    for token in range(N_SPECIAL, tokenizer.vocab_size):
-        found.setdefault(_casing(tokenizer.decode([token, token])), set()).add(token)
-    return {key: frozenset(ids) for key, ids in found.items() if key[1] != "other"}
+def _by_casing(tokenizer: Tokenizer) -> dict[str, frozenset[int]]:
+    """Piece ids of whole words by casing, worked out once a vocabulary."""
+    found: dict[str, set[int]] = {}
+    for word in whole_words():
+        found.setdefault(_casing(word), set()).add(tokenizer.encode(word)[0])
+    return {casing: frozenset(ids) for casing, ids in found.items() if casing != "other"}
 
 
-def _casing(twice: str) -> tuple[bool, str]:
-    """Of a piece written twice (so that its leading space shows): whether it opens a word, and how it is written."""
-    parts = twice.split(" ")
-    word, opens = parts[-1], len(parts) == 2 and parts[0] == parts[1]
-    if not opens or not word.isalpha():
-        return opens, "other"
+def _casing(word: str) -> str:
+    if not word.isalpha():
+        return "other"
     return (
-        opens,
-        "lower" if word.islower() else "title" if word.istitle() else "upper" if word.isupper() else "other",
+        "lower" if word.islower() else "title" if word.istitle() else "upper" if word.isupper() else "other"
     )
 
 

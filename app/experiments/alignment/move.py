@@ -182,12 +182,17 @@ def verdict(found: Movement, piece: str) -> str:
     """What the search and the permutations found, in two sentences."""
     hit, own = found.adversarial, found.own
     kept = "is still the choice" if hit.top[0] == own.top[0] else "is no longer the most probable"
+    reached = (
+        f"weights at distance {hit.js[0]:.2f} from the system's own (1 = nothing in common) move the output by only "
+        f"{hit.tv[0]:.3f} (allowed {found.tolerance:.2f}), and “{piece}” {kept}."
+        if far(found)
+        else f"within the allowed {found.tolerance:.2f} the search got no farther than distance {hit.js[0]:.2f} from "
+        f"the system's own weights (1 = nothing in common); there “{piece}” {kept}."
+    )
     unchanged = int((found.permuted.top == own.top[0]).sum())
     return (
-        f"weights at distance {hit.js[0]:.2f} from the system's own (1 = nothing in common) move the output by only "
-        f"{hit.tv[0]:.3f} (allowed {found.tolerance:.2f}), and “{piece}” {kept}. "
-        f"Of {len(found.permuted.js)} random permutations {unchanged} leave the most probable piece as it was; "
-        f"they move the output by {np.median(found.permuted.tv):.2f} in the median."
+        f"{reached} Of {len(found.permuted.js)} random permutations {unchanged} leave the most probable piece as it "
+        f"was; they move the output by {np.median(found.permuted.tv):.2f} in the median."
     )
 
 

@@ -145,10 +145,11 @@ def _distance(made: Combination, wanted: Combination) -> int:
 
 
 def nearest(wanted: Combination, among: Collection[Combination]) -> Combination | None:
-    """`wanted` where it is offered; otherwise the offered one that keeps the score, then the window, then feeding."""
+    """`wanted` where offered; otherwise one that keeps the score, then the window, then feeding, best a trained one."""
 
-    def far(one: Combination) -> tuple[bool, bool, bool]:
-        return one.score != wanted.score, one.window != wanted.window, one.feeding != wanted.feeding
+    def far(one: Combination) -> tuple[bool, ...]:
+        differs = (getattr(one, name) != getattr(wanted, name) for name in ("score", "window", "feeding"))
+        return *differs, one not in TRAINED.values()
 
     return min(among, key=far, default=None)
 

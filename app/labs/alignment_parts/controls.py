@@ -25,7 +25,7 @@ def controls(page: Page[Settings], available: Sequence[str]) -> tuple[Settings, 
     chosen: dict[str, Any] = {"sentence": sentence}
     with st.container(key="alignment-system", horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen |= system(page, offers)
-    with st.container(key="alignment-target", horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(key="alignment-target", horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen |= target(page) | side(page, offers)
     rest = {f.name: held(page, f.name) for f in dataclasses.fields(Settings) if f.name not in chosen}
     return Settings(**chosen, **rest), told

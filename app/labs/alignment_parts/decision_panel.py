@@ -15,6 +15,8 @@ from app.ui.page import Page
 
 CHANNELS = 96  # of the context, as a strip
 
+SHIFT = "Bars of scores start at the row's lowest: one number added to all of them would change no weight."
+
 
 def panel(page: Page[Settings], reading: Reading, at: Selection) -> None:
     t = pick.step_of(reading, at, page.settings)
@@ -38,7 +40,7 @@ def scores(reading: Reading, t: int) -> None:
     if reading.scores is not None:
         row = reading.scores[t, seen]
         columns.append(
-            Column("score e, before the softmax", row.tolist(), "state", bool(row.min() < 0), digits=2)
+            Column("score e, before the softmax", row.tolist(), "state", digits=2, base=float(row.min()))
         )
     if reading.envelope is not None:
         content = reading.weights[t, seen] / reading.envelope[t, seen]
@@ -55,6 +57,8 @@ def scores(reading: Reading, t: int) -> None:
         st.html(
             decision.note("The mean of several heads has no single score. Choose one head to see its scores.")
         )
+    else:
+        st.html(decision.note(SHIFT))
     hidden = len(reading.source.pieces) - len(seen)
     if hidden:
         st.html(decision.note(f"{hidden} source rows lie outside the window; their weight is exactly 0."))

@@ -67,7 +67,9 @@ def moved(settings: Settings, reading: Reading, t: int) -> None:
     told = move.verdict(found, reading.target.pieces[t])
     st.html(
         decision.note(
-            told, "A weight is not a reason:" if move.far(found) else "Here the weights matter:", "discover"
+            told,
+            "A weight is not a reason:" if move.far(found) else "In this decision the weights matter:",
+            "discover",
         )
     )
     left, right = st.columns([1.1, 1], gap="medium")

@@ -28,7 +28,7 @@ def source(page: Page[Settings], reading: Reading, at: Selection, label: str, *,
     places = range(len(labels) if end else len(labels) - 1)
     st.session_state[COLUMN] = at.column if at.column in places else None
     st.pills(
-        label, places, key=COLUMN, format_func=lambda c: labels[c],
+        label, places, key=COLUMN, format_func=lambda c: labels[c], wrap=True,
         on_change=lambda: page.put("column", st.session_state[COLUMN]),
     )  # fmt: skip
 

@@ -69,10 +69,10 @@ def suggestions(page: Page[Settings], reading: Reading, word: int) -> None:
         f"Nearest to “{text}” in this system's own table (cosine)",
         names,
         key=NEAR,
+        wrap=True,
         format_func=lambda name: f"{name} {next(one.cosine for one in found if one.text == name):.2f}",
         on_change=lambda: page.put("swap", st.session_state[NEAR] or ""),
-        help="One table serves English and French, so a neighbour may be French. Near means used alike by this system, "
-        "not alike in meaning: opposites are often near.",
+        help="Near means used alike by this system, not alike in meaning: opposites are often near.",
     )
 
 

@@ -55,3 +55,15 @@ def test_lost_and_hidden_mass_are_seen() -> None:
     assert invariants.row_sum_difference(weights * 0.5) == pytest.approx(0.5)
     assert invariants.row_sum_difference(weights * 0.5, torch.tensor([0.5])) == pytest.approx(0)
     assert invariants.masked_mass(torch.tensor([[0.5, 0.3, 0.2]]), visible) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("kind", "holds"), [(RNNSearch, True), (Leaky, False)])
+def test_one_pass_finds_both_disturbances(kind: type[RNNSearch], holds: bool) -> None:
+    model, rows, target_in = system(kind), source(5), target(6)
+    logits = model.score(rows, target_in).logits
+    future, padding = invariants.disturbances(model, rows, target_in, logits)
+    assert (future < invariants.TOLERANCE) is holds
+    assert (padding < invariants.TOLERANCE) is holds
+    alone = invariants.padding_difference(model, rows, target_in, logits)
+    assert padding == pytest.approx(alone, abs=1e-10)
+    assert invariants.disturbances(model, rows, target_in[:, :1], logits[:, :1])[0] == 0

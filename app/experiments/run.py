@@ -226,12 +226,13 @@ def _checks(
     found: list[Check] = []
     if weights is not None and visible is not None:
         found += _weight_checks(translator, scored, weights, visible)
+    future, padding = invariants.disturbances(system, rows, target_in, scored.logits)
     for label, value, text in [
         ("step = score", invariants.step_difference(decoded.logits, scored.logits[0]),
          "Largest difference of logits between one decision at a time and all rows together."),
-        ("future changes nothing", invariants.future_difference(system, rows, target_in, scored.logits),
+        ("future changes nothing", future,
          "Largest change of earlier logits when the last target token is replaced."),
-        ("padding changes nothing", invariants.padding_difference(system, rows, target_in, scored.logits),
+        ("padding changes nothing", padding,
          "Largest change of logits when three padded source rows are added."),
     ]:  # fmt: skip
         found.append(Check(label, value <= tolerance, value, text))

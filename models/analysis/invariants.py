@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from models.interface import Rows, System
-from models.training.tokenizer import EOS, N_SPECIAL, PAD
+from models.training.tokenizer import N_SPECIAL, PAD
 
 TOLERANCE = 1e-3  # logits; a convention error moves them by 0.01 to 2 (shared golden mutation_check)
 WEIGHT_TOLERANCE = 1e-5
@@ -29,10 +29,15 @@ def future_difference(system: System, source: Rows, target_in: Tensor, logits: T
     """
     if target_in.shape[1] < 2:
         return 0.0
+    after = system.score(source, _other_last(system, target_in)).logits
+    return float((after[:, :-1] - logits[:, :-1]).abs().max())
+
+
+def _other_last(system: System, target_in: Tensor) -> Tensor:
+    """The same tokens with another one in the last place."""
     changed = target_in.clone()
     changed[:, -1] = N_SPECIAL + (changed[:, -1] + 1) % (system.output_table()[0].shape[0] - N_SPECIAL)
-    after = system.score(source, changed).logits
-    return float((after[:, :-1] - logits[:, :-1]).abs().max())
+    return changed
 
 
 @torch.inference_mode()
@@ -40,10 +45,28 @@ def padding_difference(
     system: System, source: Rows, target_in: Tensor, logits: Tensor, extra: int = 3
 ) -> float:
     """Append `extra` padded source rows; the largest change of any logit."""
+    return float((system.score(_padded(source, extra), target_in).logits - logits).abs().max())
+
+
+def _padded(source: Rows, extra: int) -> Rows:
     ids = torch.nn.functional.pad(source.ids, (0, extra), value=PAD)
-    valid = torch.nn.functional.pad(source.valid, (0, extra), value=False)
-    padded = Rows(ids, valid)
-    return float((system.score(padded, target_in).logits - logits).abs().max())
+    return Rows(ids, torch.nn.functional.pad(source.valid, (0, extra), value=False))
+
+
+@torch.inference_mode()
+def disturbances(
+    system: System, source: Rows, target_in: Tensor, logits: Tensor, extra: int = 3
+) -> tuple[float, float]:
+    """`future_difference` and `padding_difference` of one request from a single pass over a batch of two.
+
+    Both rows have `extra` padded source rows; the second has another last target token. A page does this at every
+    edit, and a batch of two costs little more than one.
+    """
+    padded = _padded(source, extra)
+    both = Rows(padded.ids.expand(2, -1), padded.valid.expand(2, -1))
+    after = system.score(both, torch.cat([target_in, _other_last(system, target_in)])).logits
+    future = (after[1, :-1] - after[0, :-1]).abs()
+    return float(future.max()) if future.numel() else 0.0, float((after[0] - logits[0]).abs().max())
 
 
 def row_sum_difference(weights: Tensor, expected: Tensor | float = 1.0) -> float:
@@ -54,7 +77,3 @@ def row_sum_difference(weights: Tensor, expected: Tensor | float = 1.0) -> float
 def masked_mass(weights: Tensor, visible: Tensor) -> float:
     """Largest weight on a row that may not be read. visible broadcasts against weights (..., S)."""
     return float(weights.masked_fill(visible, 0.0).abs().max())
-
-
-def ends(tokens: list[int]) -> bool:
-    return bool(tokens) and tokens[-1] == EOS

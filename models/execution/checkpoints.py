@@ -133,8 +133,6 @@ def _build(entry: Entry, folder: Path) -> System:
             raise ValueError("other parameters than the code has")
         system.load_state_dict(weights, strict=False)
     except (SafetensorError, RuntimeError, TypeError, ValueError, KeyError) as error:
-        sentence = (
-            f"The checkpoint of {entry.title} does not fit its code. Restore it with git."
-        )
+        sentence = f"The checkpoint of {entry.title} does not fit its code. Restore it with git."
         raise CheckpointError(entry.slug, sentence) from error
     return system.to(device()).eval().requires_grad_(False)

@@ -50,7 +50,7 @@ def test_every_check_of_a_run_holds(slug: str, assets: Path) -> None:
 
 
 def test_a_check_that_does_not_hold_is_red(assets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(invariants, "future_difference", lambda *_: 0.5)
+    monkeypatch.setattr(invariants, "disturbances", lambda *_: (0.5, 0.0))
     red = [one for one in run("rnn_search", SENTENCE).checks if not one.passed]
     assert [(one.label, one.value) for one in red] == [("future changes nothing", 0.5)]
 

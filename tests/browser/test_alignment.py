@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
@@ -15,7 +16,7 @@ from tests.app.alignment_toys import alignment_assets
 from tests.browser.harness import DESKTOP, PHONE, Server, Theme, Visitor, serve, visit
 
 Open = Callable[..., Visitor]
-EXTRA: dict[str, dict[str, object]] = {"swap": {"j": 1, "sw": "proposal"}, "force": {"j": 4, "r": 2}}
+EXTRA: dict[str, dict[str, Any]] = {"swap": {"j": 1, "sw": "proposal"}, "force": {"j": 4, "r": 2}}
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +34,11 @@ def opened(browser: Browser, server: Server) -> Iterator[Open]:
     """Open the page with small systems: `opened(sc="general", width=390, theme="dark")`."""
     with ExitStack() as stack:
 
-        def open_page(*, width: int = DESKTOP, theme: Theme = "light", **params: object) -> Visitor:
+        def open_page(*, width: int = DESKTOP, theme: Theme = "light", **params: Any) -> Visitor:
             visitor = stack.enter_context(visit(browser, server.url, width=width, theme=theme))
             visitor.page.set_default_timeout(60_000)
-            visitor.goto("alignment", **({"v": 1} | params))
+            link: dict[str, Any] = {"v": 1} | params
+            visitor.goto("alignment", **link)
             return visitor
 
         yield open_page

@@ -8,7 +8,7 @@ always marked: its weights were trained for another setting.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,12 +144,15 @@ def _distance(made: Combination, wanted: Combination) -> int:
     return 2 * (made.score != wanted.score) + (made.window != wanted.window)
 
 
-def nearest(wanted: Combination, among: Collection[Combination]) -> Combination | None:
-    """`wanted` where offered; otherwise one that keeps the score, then the window, then feeding, best a trained one."""
+def nearest(wanted: Combination, among: Mapping[Combination, str]) -> Combination | None:
+    """`wanted` where offered; otherwise one that keeps the score, then the window, then feeding, best a trained one.
+
+    among: as `offered` gives it.
+    """
 
     def far(one: Combination) -> tuple[bool, ...]:
         differs = (getattr(one, name) != getattr(wanted, name) for name in ("score", "window", "feeding"))
-        return *differs, one not in TRAINED.values()
+        return *differs, TRAINED[among[one]] != one
 
     return min(among, key=far, default=None)
 

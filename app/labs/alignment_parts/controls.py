@@ -20,7 +20,7 @@ Held = Mapping[str, Any]
 def controls(page: Page[Settings], available: Sequence[str]) -> tuple[Settings, str | None]:
     """Draw every control; the settings, and a sentence where the system asked for does not exist here."""
     sentence = sentence_box(page)
-    offers = tuple(options.offered(available))
+    offers = options.offered(available)
     told = replace_missing(page, offers)
     chosen: dict[str, Any] = {"sentence": sentence}
     with st.container(key="alignment-system", horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -36,7 +36,7 @@ def held(page: Page[Settings], name: str) -> Any:
     return st.session_state[page.key(name)]
 
 
-def replace_missing(page: Page[Settings], offers: Sequence[Combination]) -> str | None:
+def replace_missing(page: Page[Settings], offers: Mapping[Combination, str]) -> str | None:
     """Where the combination asked for is not offered, take the nearest one and say so."""
     wanted = Combination(*(held(page, name) for name in ("score", "window", "feeding")))
     found = options.nearest(wanted, offers)
@@ -52,7 +52,7 @@ def replace_missing(page: Page[Settings], offers: Sequence[Combination]) -> str 
     )
 
 
-def system(page: Page[Settings], offers: Sequence[Combination]) -> dict[str, Any]:
+def system(page: Page[Settings], offers: Mapping[Combination, str]) -> dict[str, Any]:
     """Score, window, feeding, and what the chosen window or the heads need."""
     scores = [one for one in SCORES if any(c.score == one for c in offers)]
     score = st.pills(
@@ -128,7 +128,7 @@ def target(page: Page[Settings]) -> dict[str, Any]:
     return found
 
 
-def side(page: Page[Settings], offers: Sequence[Combination]) -> dict[str, Any]:
+def side(page: Page[Settings], offers: Mapping[Combination, str]) -> dict[str, Any]:
     """Words or pieces, and a second system beside the first."""
     codes = [NOTHING, *(one.code for one in offers)]
     if held(page, "compare") not in codes:
@@ -143,14 +143,14 @@ def side(page: Page[Settings], offers: Sequence[Combination]) -> dict[str, Any]:
     }
 
 
-def name_of(offers: Sequence[Combination]) -> Any:
+def name_of(offers: Mapping[Combination, str]) -> Any:
     """Names of comparable systems; those without weights of their own are marked."""
 
     def name(code: str) -> str:
         if code == NOTHING:
             return "nothing"
         one = CODES[code]
-        trained = one in options.TRAINED.values()
+        trained = options.TRAINED[offers[one]] == one
         parts = [SCORES[one.score], WINDOWS[one.window]] if one.recurrent else [SCORES[one.score]]
         return " · ".join(
             parts + ([] if one.feeding else ["no feeding"]) + ([] if trained else ["recombined"])

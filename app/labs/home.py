@@ -22,7 +22,7 @@ from app.ui.export import export_panel
 from app.ui.page import Page, open_page
 from app.ui.sentence import Cleaned, check_sentence
 from app.ui.sentence_box import checked, sentence_box
-from app.ui.url import choice, choices, text, whole
+from app.ui.url import choice, choices, flag, text, whole
 from models.catalog import SYSTEMS, entry
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Settings:
     layer: int = whole("l", 0, 12, default=0)
     head: int = whole("h", 0, 16, default=0)
     pin: str = text("p", default="")
+    training: bool = flag("tr")
 
     @property
     def look(self) -> Look:
@@ -87,6 +88,7 @@ def controls(page: Page[Settings]) -> tuple[Settings, Cleaned]:
             show=one_of(page, "show", "Tokens", SHOWN),
             **reads(page, "transformer" in systems),
             pin=pin_button(page),
+            training=bool(st.session_state[page.key("training")]),  # its switch stands below the table
         )
     return chosen, cleaned
 
@@ -284,6 +286,28 @@ def figures() -> None:
         st.caption(home.figures_caption())
 
 
+def training(page: Page[Settings]) -> None:
+    """The log of each run: validation loss against updates, and how it was started."""
+    st.toggle("Show how they were trained", key=page.key("training"))
+    if not page.settings.training:
+        return
+    from app import charts
+    from app.experiments import training_log
+
+    with guarded("The training curves"):
+        logs = training_log.logs()
+        curves = [charts.Curve(log.title, log.steps, log.valid_loss, points=True) for log in logs]
+        chart = charts.training_curve(curves, y_title="validation loss (nats a piece)")
+        st.plotly_chart(chart, key="home.curves", config=charts.CONFIG, theme="streamlit")
+        frame = pd.DataFrame(training_log.table(logs)).set_index("System")
+        digits = {"Minutes": "%.0f", "Validation loss": "%.3f"}
+        columns = {name: st.column_config.NumberColumn(format=shape) for name, shape in digits.items()}
+        st.dataframe(frame, column_config=columns, row_height=32, height="content")
+        st.caption(
+            "Lower is better. A system that began with another one's weights has a short log of its own."
+        )
+
+
 def go_on(sentence: str) -> None:
     params = {"v": "1", "s": sentence} if sentence != Settings().sentence else {}
     st.html('<h2 class="se-section">Where to go next</h2>')
@@ -319,4 +343,5 @@ if cleaned.problem is None:
     export(page, cleaned.text, [run for run in runs if run is not None], settings)
 go_on(cleaned.text if cleaned.problem is None else Settings().sentence)
 figures()
+training(page)
 page.close()

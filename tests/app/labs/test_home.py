@@ -232,3 +232,9 @@ def test_the_table_names_every_system_and_says_where_its_figures_come_from(asset
     frame = app.dataframe[0].value
     assert list(frame.index) == [item.title for item in home.SYSTEMS]
     assert any("fixed test split" in one.value and "not on your sentence" in one.value for one in app.caption)
+
+
+def test_the_training_logs_open_from_the_link(assets: Path) -> None:
+    app = visit(m="", tr="1")
+    assert not app.exception
+    assert "Validation loss" in app.dataframe[-1].value.columns

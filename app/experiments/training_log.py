@@ -45,7 +45,7 @@ def _read(slug: str, title: str, facts: dict[str, Any] | None) -> TrainingLog | 
         valid_loss=tuple(losses.values()),
         seconds=max(line["seconds"] for line in lines),
         started_from=facts.get("started_from"),
-        command=facts["command"],
+        command=facts.get("command") or "not recorded",
     )
 
 

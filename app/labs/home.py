@@ -296,6 +296,9 @@ def training(page: Page[Settings]) -> None:
 
     with guarded("The training curves"):
         logs = training_log.logs()
+        if not logs:
+            st.info("No training log is kept beside the checkpoints on this server.")
+            return
         curves = [charts.Curve(log.title, log.steps, log.valid_loss, points=True) for log in logs]
         chart = charts.training_curve(curves, y_title="validation loss (nats a piece)")
         st.plotly_chart(chart, key="home.curves", config=charts.CONFIG, theme="streamlit")

@@ -235,6 +235,9 @@ def test_the_table_names_every_system_and_says_where_its_figures_come_from(asset
 
 
 def test_the_training_logs_open_from_the_link(assets: Path) -> None:
+    assert "No training log" in "".join(one.value for one in visit(m="", tr="1").info)
+    log = assets / "checkpoints" / "rnn_search" / "log.jsonl"
+    log.write_text('{"step": 100, "valid_loss": 2.5, "seconds": 60.0}\n')
     app = visit(m="", tr="1")
     assert not app.exception
     assert "Validation loss" in app.dataframe[-1].value.columns

@@ -34,7 +34,9 @@ class GoldMap:
     """The system's weights while it is made to say the gold French, and the gold links as a picture.
 
     gold (words of the target, words of the source), EOS included: 2 sure, 1 possible. proposed: the heaviest source
-    word of each target word, EOS left out. counts give the error rate of this one map.
+    word of each target word, EOS left out. counts give the error rate of this one map; late_counts give it when each
+    word is linked to the source word before the one it reads most, since an encoder that reads from left to right
+    still holds a word one row later (such maps one row off: Koehn and Knowles 2017, 3.5).
     """
 
     pair: Pair
@@ -42,6 +44,7 @@ class GoldMap:
     gold: np.ndarray
     proposed: frozenset[tuple[int, int]]
     counts: AlignmentCounts
+    late_counts: AlignmentCounts
 
 
 @functools.cache
@@ -63,7 +66,9 @@ def compare(ask: Ask, pair: Pair) -> GoldMap:
     for source, target in pair.possible:
         gold[target, source] = 2 if (source, target) in pair.sure else 1
     proposed = argmax_links(weights[:-1, :-1])
-    return GoldMap(pair, forced, gold, proposed, count_links(proposed, pair.sure, pair.possible))
+    late = argmax_links(weights[:-1, 1:])
+    counts, late_counts = (count_links(links, pair.sure, pair.possible) for links in (proposed, late))
+    return GoldMap(pair, forced, gold, proposed, counts, late_counts)
 
 
 def stored(slug: str) -> dict[str, float]:

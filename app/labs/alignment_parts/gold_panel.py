@@ -49,6 +49,11 @@ def figures(found: gold.GoldMap, reading: Reading) -> None:
         decision.facts(
             [
                 ("AER of this pair", f"{counts.error_rate:.3f}", "0 is best"),
+                (
+                    "AER one row late",
+                    f"{found.late_counts.error_rate:.3f}",
+                    "linked to the word before the one read",
+                ),
                 ("links in gold", f"{counts.proposed_and_possible} of {counts.proposed}", "proposed"),
                 ("sure links found", f"{counts.proposed_and_sure} of {counts.sure}", ""),
             ]

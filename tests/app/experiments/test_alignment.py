@@ -242,6 +242,9 @@ def test_gold_links_lie_over_the_map_of_the_forced_french() -> None:
     assert found.gold.shape == found.reading.matrix("words").shape
     assert found.gold[2, 3] == 2 and found.gold[4, 3] == 2 and not found.gold[-1].any()
     assert (found.gold == 2).sum() == len(pair.sure)
+    weights = found.reading.matrix("words")
+    before = {(int(row[1:].argmax()), place) for place, row in enumerate(weights[:-1])}
+    assert found.late_counts.proposed_and_sure == len(before & pair.sure)
     assert 0 <= found.counts.error_rate <= 1
     assert gold.pair_of("No such pair.") is None
     assert len(gold.pairs()) >= 40

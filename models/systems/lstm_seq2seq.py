@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.interface import Read, Rows, State, Stepped, System, symbol
+from models.interface import Read, Rows, State, Stepped, symbol
 from models.layers.readout import TiedOutput, embedding
 from models.layers.recurrence import LSTMCell, LSTMStep, run_lstm
+from models.systems.tied import TiedSystem
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Stack(nn.Module):
         return row, after
 
 
-class LSTMSeq2Seq(System):
+class LSTMSeq2Seq(TiedSystem):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
@@ -128,14 +129,5 @@ class LSTMSeq2Seq(System):
         hidden, _ = self.decoder(self.embedding(target_in), known, crossing.layers())
         return self.bottleneck(self.dropout(hidden)), Trace(states, order, hidden)
 
-    def project(self, features: Tensor) -> Tensor:
-        return self.output(features)
-
-    def output_table(self) -> tuple[Tensor, Tensor]:
-        return self.embedding.weight, self.output.bias
-
     def sequential_steps(self, length: int) -> int:
         return length + self.config.n_layers - 1  # a layer starts one row after the layer below
-
-    def source_table(self) -> nn.Embedding:
-        return self.embedding

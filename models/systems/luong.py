@@ -21,12 +21,13 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from models.interface import Read, Rows, State, Stepped, System, stack_traces, symbol
+from models.interface import Read, Rows, State, Stepped, stack_traces, symbol
 from models.layers import attention as equations
 from models.layers.attention import AttentionTrace
 from models.layers.readout import TiedOutput, embedding
 from models.layers.recurrence import LSTMStep
 from models.systems.lstm_seq2seq import Stack
+from models.systems.tied import TiedSystem
 
 Score = Literal["dot", "general", "concat", "location"]
 Window = Literal["global", "local_m", "local_p"]
@@ -115,7 +116,7 @@ class LuongAttention(nn.Module):
         return equations.predicted_centre(query, self.W_centre, self.v_centre, valid.sum(dim=1))
 
 
-class Luong(System):
+class Luong(TiedSystem):
     has_alignment = True
 
     def __init__(self, config: Config) -> None:
@@ -204,17 +205,8 @@ class Luong(System):
         decoder: StepTrace = stack_traces(traces)
         return self.bottleneck(self.dropout(decoder.attentional)), Trace(state.memory, decoder)
 
-    def project(self, features: Tensor) -> Tensor:
-        return self.output(features)
-
-    def output_table(self) -> tuple[Tensor, Tensor]:
-        return self.embedding.weight, self.output.bias
-
     def alignment(self, trace: Trace | StepTrace) -> Tensor:
         return (trace.decoder if isinstance(trace, Trace) else trace).attention.weights
 
     def sequential_steps(self, length: int) -> int:
         return length + self.config.n_layers - 1  # a layer starts one row after the layer below
-
-    def source_table(self) -> nn.Embedding:
-        return self.embedding

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.interface import Read, Rows, State, Stepped, System, symbol
+from models.interface import Read, Rows, State, Stepped, symbol
 from models.layers.readout import DeepOutput, TiedOutput, embedding
 from models.layers.recurrence import GRUCell, run_gru
+from models.systems.tied import TiedSystem
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Decoder(nn.Module):
         return self.output(hidden, summary, embedded)
 
 
-class RNNEncoderDecoder(System):
+class RNNEncoderDecoder(TiedSystem):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
@@ -112,14 +113,5 @@ class RNNEncoderDecoder(System):
             states, summary, stacked
         )
 
-    def project(self, features: Tensor) -> Tensor:
-        return self.output(features)
-
-    def output_table(self) -> tuple[Tensor, Tensor]:
-        return self.embedding.weight, self.output.bias
-
     def sequential_steps(self, length: int) -> int:
         return length
-
-    def source_table(self) -> nn.Embedding:
-        return self.embedding

@@ -18,10 +18,11 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from models.interface import Read, Rows, State, Stepped, System, stack_traces, symbol
+from models.interface import Read, Rows, State, Stepped, stack_traces, symbol
 from models.layers.attention import AttentionTrace, additive_score, mix, normalise
 from models.layers.readout import DeepOutput, TiedOutput, embedding
 from models.layers.recurrence import GRUCell, run_gru
+from models.systems.tied import TiedSystem
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def attend(scores: Tensor, value: Tensor, visible: Tensor, read: Read | None) ->
     return AttentionTrace(scores, weights, mix(weights, value))
 
 
-class RNNSearch(System):
+class RNNSearch(TiedSystem):
     has_alignment = True
 
     def __init__(self, config: Config) -> None:
@@ -145,17 +146,8 @@ class RNNSearch(System):
         )
         return self.dropout(rows), Trace(state.annotations, decoder)
 
-    def project(self, features: Tensor) -> Tensor:
-        return self.output(features)
-
-    def output_table(self) -> tuple[Tensor, Tensor]:
-        return self.embedding.weight, self.output.bias
-
     def alignment(self, trace: Trace | StepTrace) -> Tensor:
         return (trace.decoder if isinstance(trace, Trace) else trace).attention.weights
 
     def sequential_steps(self, length: int) -> int:
         return length  # the two directions run beside each other
-
-    def source_table(self) -> nn.Embedding:
-        return self.embedding

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.interface import Read, Rows, State, Stepped, System, symbol
+from models.interface import Read, Rows, State, Stepped, symbol
 from models.layers.attention import AttentionTrace, MultiHeadAttention
 from models.layers.positions import sinusoid
 from models.layers.readout import TiedOutput, embedding
 from models.layers.visibility import causal, keys
+from models.systems.tied import TiedSystem
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class DecoderLayer(nn.Module):
         return self.norms[2](y + self.dropout(self.feedforward(y))), target, cross
 
 
-class Transformer(System):
+class Transformer(TiedSystem):
     has_alignment = True
 
     def __init__(self, config: Config) -> None:
@@ -190,12 +191,6 @@ class Transformer(System):
         )
         return Stepped(self.project(y[:, 0]), after, StepTrace(tuple(targets), tuple(crosses)))
 
-    def project(self, features: Tensor) -> Tensor:
-        return self.output(features)
-
-    def output_table(self) -> tuple[Tensor, Tensor]:
-        return self.embedding.weight, self.output.bias
-
     def alignment(self, trace: Trace | StepTrace, layer: int = -1, head: int | None = None) -> Tensor:
         """Cross weights of one layer, the mean of its heads or one head: (B, T, S), or (B, S) for a step."""
         weights = trace.cross[layer].weights
@@ -204,6 +199,3 @@ class Transformer(System):
 
     def sequential_steps(self, length: int) -> int:
         return self.config.n_layers  # every row of a layer at once
-
-    def source_table(self) -> nn.Embedding:
-        return self.embedding

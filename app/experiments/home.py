@@ -210,8 +210,9 @@ def figures_caption() -> str:
     return (
         f"Stored figures, measured once {where}, not on your sentence. BLEU and chrF: sacreBLEU against every "
         "reference. Negation kept: held-out story pairs whose French keeps the source's negation or its absence. AER: "
-        "alignment error rate, lower is better, on held-out stories and on hand-aligned examples. A dash: not "
-        "measured yet, or the system has no alignment."
+        "alignment error rate, lower is better, on held-out stories and on hand-aligned examples; it judges the raw "
+        "weights, so a system that reads the row before or after the word counts as wrong. A dash: not measured yet, "
+        "or the system has no alignment."
     )
 
 

@@ -72,7 +72,8 @@ def bars(
         for place, label in enumerate(labels)
     )
     return (
-        f'<div class="se-scroll"><table class="se-bars {role}"><caption>{escape(caption)}</caption>'
+        f'<div class="se-scroll"><table class="se-bars {role}" style="--columns:{len(columns)}">'
+        f"<caption>{escape(caption)}</caption>"
         f'<thead><tr><th scope="col">{escape(head)}</th>{tops}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 

@@ -58,6 +58,11 @@ def explanation(shows: str, shows_not: str) -> str:
     )
 
 
+def worst(value: float) -> str:
+    """The number beside a check. Nothing for an exact zero: "sums to 1 0" would read as ten."""
+    return f"{value:.1g}" if value else ""
+
+
 def checks(found: Sequence[Check]) -> str:
     """A row of checks, each with a sign and a colour."""
     return f'<ul class="se-checks" aria-label="Checks of this run">{"".join(map(_check, found))}</ul>'

@@ -8,7 +8,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-CHECKPOINTS = Path(__file__).parents[2] / "assets/checkpoints"
+# The same folder as models.execution.checkpoints.ASSETS, which cannot be asked before torch is loaded.
+ASSETS = Path(os.environ.get("SEQUENCE_EXPLORER_ASSETS") or Path(__file__).parents[2] / "assets")
+CHECKPOINTS = ASSETS / "checkpoints"
 DRIVER = Path("/proc/driver/nvidia/gpus")
 
 

@@ -6,9 +6,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components import Selection
+from app.experiments import home
 from app.experiments.alignment import options
 from app.experiments.alignment.options import CODES, Combination
-from app.experiments.alignment.reading import Ask, Reading
+from app.experiments.alignment.reading import MAX_LENGTH, Ask, Reading
 from app.labs.alignment_parts import (
     decision_panel,
     force_panel,
@@ -31,8 +32,8 @@ Drawn = tuple[DeltaGenerator, Reading]
 def draw(page: Page[Settings], sentence: str) -> None:
     """One or two systems on `sentence`, and the panels of the first."""
     settings = page.settings
-    if settings.decoding == "forced" and not settings.forced.strip():
-        st.html(decision.note("No French was typed, so the system decides greedily.", "Your French:"))
+    if told := forced_note(settings):
+        st.html(decision.note(told, "Your French:"))
     asks = [ask_for(settings, settings.combination, sentence)]
     if settings.compare != NOTHING:
         asks.append(ask_for(settings, CODES[settings.compare], sentence))
@@ -45,6 +46,18 @@ def draw(page: Page[Settings], sentence: str) -> None:
         export(page, [one for _, one in drawn], at)
     else:
         verify(drawn)
+
+
+def forced_note(settings: Settings) -> str:
+    """What the visitor must know about the French that is forced; empty where it is used as typed."""
+    if settings.decoding != "forced":
+        return ""
+    if not settings.forced.strip():
+        return "No French was typed, so the system decides greedily."
+    pieces = home.count_pieces(settings.forced.strip())
+    if pieces < MAX_LENGTH:
+        return ""
+    return f"This is {pieces} subword pieces; the first {MAX_LENGTH} are used, and no end is decided."
 
 
 def ask_for(settings: Settings, combination: Combination, sentence: str) -> Ask:

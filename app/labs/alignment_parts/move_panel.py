@@ -41,7 +41,7 @@ def panel(page: Page[Settings], reading: Reading, at: Selection) -> None:
         st.toggle(
             "All decisions",
             key=page.key("every"),
-            help="Search every decision of this output; takes seconds.",
+            help="Search every decision of this output; may take a minute.",
         )
     t = pick.step_of(reading, at, page.settings)
     if move.movable(reading):

@@ -58,7 +58,7 @@ def _bahdanau(reading: Reading) -> list[Stage]:
         Stage("before", "s_{t-1}", "state before the step", **_vector(reading.vectors["previous"])),
         Stage("scores", "e_t", "score every annotation", "source", "scores", ("before", "H"), count,
               "e_{tj} = v_a^T tanh(W_a s_{t-1} + U_a h_j)"),
-        Stage("weights", "α_t", "softmax over the source", "source", "weights", ("scores",), count,
+        Stage("weights", "α_t", "softmax over source", "source", "weights", ("scores",), count,
               "α_t = softmax(e_t)"),
         Stage("context", "c_t", "mix the annotations", "source", inputs=("weights", "H"),
               equation="c_t = Σ_j α_{tj} h_j", **_vector(reading.context)),

@@ -130,9 +130,9 @@ def remarks(reading: Reading) -> None:
 def verify(place: DeltaGenerator, reading: Reading) -> None:
     """Fill in the checks of this run: the same tokens decided again, one at a time and together."""
     run = work.checks(reading.ask)
-    found = [markup.Check(c.label, c.passed, f"{c.value:.1g}", c.explanation) for c in run.checks]
+    found = [markup.Check(c.label, c.passed, markup.worst(c.value), c.explanation) for c in run.checks]
     again = float(np.abs(run.probabilities - np.exp(reading.log_probs)).max())
-    found.append(markup.Check("decided again: same", again < 1e-4, f"{again:.1g}",
+    found.append(markup.Check("decided again: same", again < 1e-4, markup.worst(again),
                               "Largest difference of a token's probability when the run is repeated."))  # fmt: skip
     with place:
         st.html(markup.checks(found))

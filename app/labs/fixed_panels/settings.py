@@ -53,5 +53,5 @@ def heading(number: int, title: str, told: str) -> None:
 
 def check_row(found: Sequence[Check]) -> None:
     """Every check of a panel with the number that decided it."""
-    shown = [markup.Check(c.label, c.passed, f"{c.value:.1g}", c.explanation) for c in found]
+    shown = [markup.Check(c.label, c.passed, markup.worst(c.value), c.explanation) for c in found]
     st.html(markup.checks(shown))

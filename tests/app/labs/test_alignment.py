@@ -217,3 +217,8 @@ def test_an_odd_sentence_is_read_and_shown_as_text(raw: str, panel: str) -> None
     app.text_input(key="alignment.sentence").set_value(raw).run()
     calm(app)
     assert "<script" not in html_of(app) and "<b>x</b>" not in html_of(app)
+
+
+def test_forced_french_that_is_too_long_says_how_much_of_it_is_used() -> None:
+    assert "the first 64 are used" in html_of(calm(visit(t="forced", f="le " * 66)))
+    assert "are used" not in html_of(calm(visit(t="forced", f=FRENCH)))

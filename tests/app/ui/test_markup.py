@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app import catalog
-from app.ui.markup import Answer, Check, checks, explanation, four_answers, heading, output
+from app.ui.markup import Answer, Check, checks, explanation, four_answers, heading, output, worst
 
 EVIL = '<script>alert("x")</script>'
 
@@ -35,3 +35,7 @@ def test_the_heading_names_lab_section_and_question() -> None:
     assert lab.title in made
     assert lab.section in made
     assert lab.question in made
+
+
+def test_an_exact_zero_is_not_written_beside_a_check() -> None:
+    assert (worst(0.0), worst(6.2e-8), worst(8.0)) == ("", "6e-08", "8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,17 @@ def test_only_systems_with_weights_count(monkeypatch: pytest.MonkeyPatch, tmp_pa
     (tmp_path / "rnn_search/weights.safetensors").touch()
     monkeypatch.setattr(server, "CHECKPOINTS", tmp_path)
     assert server.trained_systems() == ["rnn_search"]
+
+
+def test_the_count_follows_the_folder_of_assets_that_the_models_use(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints/luong").mkdir(parents=True)
+    (tmp_path / "checkpoints/luong/weights.safetensors").touch()
+    code = "from app.ui import server; print(server.trained_systems())"
+    environment = {**os.environ, "SEQUENCE_EXPLORER_ASSETS": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "['luong']"
 
 
 def test_a_cuda_build_names_the_card_that_the_driver_reports(

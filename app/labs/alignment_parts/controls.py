@@ -138,7 +138,7 @@ def side(page: Page[Settings], offers: Mapping[Combination, str]) -> dict[str, A
             "Tokens", tuple(SHOWN), key=page.key("show"), format_func=lambda one: SHOWN[one], required=True
         ),
         "compare": st.selectbox(
-            "Beside it", codes, key=page.key("compare"), format_func=name_of(offers), width=240
+            "Beside it", codes, key=page.key("compare"), format_func=name_of(offers), width=350
         ),
     }
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -29,6 +31,7 @@ SENTENCES = [
 HEAVY = "The evidence in the long report was not convincing."
 BOX = "alignment.sentence"
 MAP, STRIP = "alignment.first.map", "alignment.first.strip"
+T = TypeVar("T")
 PATIENCE = 240  # seconds; the first visitor of a new server waits for the models
 
 
@@ -63,6 +66,12 @@ def assert_shows(run: Run, translation: Translation) -> None:
     np.testing.assert_allclose([one["log_prob"] for one in strip], translation.log_probs, atol=1e-3)
 
 
+def in_own_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Run `work` on a thread of its own: Playwright's loop keeps the main thread once a browser test has run."""
+    with ThreadPoolExecutor(1) as alone:
+        return alone.submit(asyncio.run, work).result()
+
+
 async def editing(visitor: Visitor, number: int, together: asyncio.Barrier) -> list[tuple[str, Run]]:
     """Every sentence once, beginning at another one than the neighbours, each edit at the same moment as theirs."""
     seen = []
@@ -89,7 +98,7 @@ def test_visitors_at_once_each_get_their_own_sentence(
     app_server: Server, slug: str, expected: dict[str, Translation]
 ) -> None:
     assert len({tuple(one.target_tokens) for one in expected.values()}) == len(SENTENCES)
-    for seen in asyncio.run(classroom(app_server.url, TRAINED[slug].score)):
+    for seen in in_own_loop(classroom(app_server.url, TRAINED[slug].score)):
         assert [sentence for sentence, _ in seen] != []
         for sentence, run in seen:
             assert_shows(run, expected[sentence])
@@ -114,7 +123,7 @@ async def beside_heavy_work(url: str, score: str) -> tuple[list[Run], bool, Run]
 def test_a_light_page_answers_while_another_works_hard(
     app_server: Server, slug: str, expected: dict[str, Translation]
 ) -> None:
-    answers, still_working, heavy = asyncio.run(beside_heavy_work(app_server.url, TRAINED[slug].score))
+    answers, still_working, heavy = in_own_loop(beside_heavy_work(app_server.url, TRAINED[slug].score))
     assert still_working, "the heavy page was done before three edits were answered"
     assert heavy.errors == []
     for sentence, run in zip(SENTENCES, answers, strict=False):

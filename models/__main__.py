@@ -47,6 +47,9 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         "--corpus", type=Path, required=True, help="folder with train.tsv.gz, valid.tsv.gz, test.tsv.gz"
     )
     parser.add_argument("--resume", action="store_true", help="continue the run in runs/SLUG")
+    parser.add_argument(
+        "--onward", action="store_true", help="a new schedule from the shipped weights of the same system"
+    )
     parser.add_argument("--minutes", type=float, default=1e9, help="stop this session after so long")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--dropout", type=float, default=0.1)
@@ -70,6 +73,7 @@ def _train(args: argparse.Namespace) -> None:
         recipe,
         dropout=args.dropout,
         resume=args.resume,
+        onward=args.onward,
         minutes=args.minutes,
     )
 

@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from models.training.corpus import CREDIT, Pair, corpus_sha256, encode_pairs, lo
 from models.training.tokenizer import Tokenizer, load_tokenizer, save_tokenizer, train_tokenizer
 from models.training.trainer import Meter, Recipe, Run, learning_rate, validate
 
+LogLine = Callable[[dict[str, float]], dict[str, float]]
 RUNS = Path("runs")
 STORY_SHARE = 0.1
 VALID_PAIRS = 800
@@ -76,21 +78,26 @@ def train(
     *,
     dropout: float = 0.1,
     resume: bool = False,
+    onward: bool = False,
     minutes: float = 1e9,
 ) -> dict[str, Any]:
     """Train one system until its steps, an early stop, or the minutes of this session are over; returns provenance.
 
-    resume continues the run in runs/SLUG where there is one.
+    resume continues the run in runs/SLUG where there is one; onward begins a new schedule, with fresh moments, at
+    the parameters of the system's own checkpoint, and keeps the provenance of what came before.
     """
     tokenizer = load_tokenizer()
     torch.manual_seed(recipe.seed)
     system = build(entry, tokenizer.vocab_size, dropout).to(device())
-    fresh = start_from(system, _entry(entry.starts_from)) if entry.starts_from else []
+    origin = entry.slug if onward else entry.starts_from
+    fresh = start_from(system, _entry(origin)) if origin else []
     pairs = epoch_pairs(encode_pairs(load_pairs(corpus, "train"), tokenizer), tokenizer, recipe.seed)
     run = Run(system, pairs, recipe, RUNS / entry.slug)
-    if resume and run.stored:
+    resumed = resume and run.stored
+    earlier = _earlier(entry, resumed) if onward else []
+    if resumed:
         run.resume()
-    else:
+    elif not onward:
         log_file(entry).unlink(missing_ok=True)
     provenance = {
         "command": "python -m models " + shlex.join(sys.argv[1:]),
@@ -100,13 +107,23 @@ def train(
         "tokenizer_sha256": tokenizer.sha256,
         "dropout": dropout,
         "recipe": {k: v for k, v in vars(recipe).items() if k != "seed"},
-        "started_from": entry.starts_from,
+        "started_from": origin,
         "new_parameters": fresh,
+        "earlier": earlier,
         "credit": CREDIT,
         "licence": "Weights trained on Tatoeba text, CC BY 2.0 FR; give the credit with them.",
     }
     valid = encode_pairs(load_pairs(corpus, "valid")[:VALID_PAIRS], tokenizer)
     return _loop(entry, run, valid, provenance, minutes)
+
+
+def _earlier(entry: Entry, resumed: bool) -> list[dict[str, Any]]:
+    """The schedules that this run has behind it, oldest first; the checkpoint of a resumed run is its own."""
+    facts = checkpoints.read_manifest()[entry.slug]
+    if resumed:
+        return facts.get("earlier", [])
+    told = ("command", "seed", "recipe", "dropout", "steps", "seconds", "valid_loss", "started_from")
+    return [*facts.get("earlier", []), {name: facts[name] for name in told if name in facts}]
 
 
 def _entry(slug: str) -> Entry:
@@ -125,6 +142,7 @@ def _loop(
     entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any], minutes: float
 ) -> dict[str, Any]:
     recipe, started, before = run.recipe, time.perf_counter(), run.seconds
+    log_line = _after(provenance["earlier"])
     meter = Meter(started=started)
     bar = tqdm(total=recipe.steps, initial=run.step, unit="step", mininterval=5)
     with bar, log_file(entry).open("a") as log:
@@ -134,14 +152,20 @@ def _loop(
             run.seconds = before + time.perf_counter() - started
             if run.step % 100 == 0:
                 bar.set_postfix(loss=f"{meter.loss / meter.updates:.3f}")
-                _write(log, meter.line(run.step, learning_rate(run.step, recipe), run.seconds))
+                _write(log, log_line(meter.line(run.step, learning_rate(run.step, recipe), run.seconds)))
                 meter = Meter(started=time.perf_counter())
             if run.step % recipe.validate_every == 0 or run.step == recipe.steps:
-                _validate(entry, run, valid, provenance, log)
+                _validate(entry, run, valid, provenance, log, log_line)
                 meter = Meter(started=time.perf_counter())
         if not run.finished and run.step % recipe.validate_every:
-            _validate(entry, run, valid, provenance, log)
+            _validate(entry, run, valid, provenance, log, log_line)
     return provenance
+
+
+def _after(earlier: list[dict[str, Any]]) -> LogLine:
+    """Log lines count updates and seconds from the first schedule on."""
+    steps, seconds = sum(e["steps"] for e in earlier), sum(e["seconds"] for e in earlier)
+    return lambda line: {**line, "step": line["step"] + steps, "seconds": round(line["seconds"] + seconds, 1)}
 
 
 def _write(log: Any, line: dict[str, float]) -> None:
@@ -149,9 +173,11 @@ def _write(log: Any, line: dict[str, float]) -> None:
     log.flush()
 
 
-def _validate(entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any], log: Any) -> None:
+def _validate(
+    entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any], log: Any, log_line: LogLine
+) -> None:
     loss = validate(run.system, valid)
-    _write(log, {"step": run.step, "valid_loss": round(loss, 4), "seconds": round(run.seconds, 1)})
+    _write(log, log_line({"step": run.step, "valid_loss": round(loss, 4), "seconds": run.seconds}))
     if loss < run.best:
         run.best, run.stale = loss, 0
         progress = {

@@ -185,3 +185,23 @@ def test_recipe_changes_leave_what_was_not_given() -> None:
     assert plain.precision in ("bf16", "fp32")
     assert replace(plain, precision=Recipe().precision) == Recipe()
     assert commands.recipe_from(steps=7, rate=None, precision="fp32") == Recipe(steps=7, precision="fp32")
+
+
+def test_a_checkpoint_trains_onward_and_keeps_what_came_before(corpus: Path) -> None:
+    """A new schedule begins at the shipped weights; log and provenance count the first one too."""
+    item, first = tiny("rnn_encoder_decoder"), replace(RECIPE, steps=40, validate_every=20)
+    commands.train(item, corpus, first, dropout=0.1)
+    before = checkpoints.read_manifest(checkpoints.MANIFEST)[item.slug]
+    shipped = dict(checkpoints.load_system(item)[0].named_parameters())
+    commands.train(item, corpus, replace(first, steps=20, rate=1e-9, warmup=1), dropout=0.1, onward=True)
+    facts = checkpoints.read_manifest(checkpoints.MANIFEST)[item.slug]
+    assert [e["steps"] for e in facts["earlier"]] == [before["steps"]]
+    assert facts["earlier"][0]["recipe"] == before["recipe"]
+    assert facts["started_from"] == item.slug
+    assert [line["step"] for line in log_of(item.slug) if "valid_loss" in line] == [20, 40, 60]
+    for name, value in checkpoints.load_system(item)[0].named_parameters():
+        torch.testing.assert_close(value, shipped[name], rtol=0, atol=1e-3)
+    commands.train(item, corpus, replace(first, steps=30, rate=1e-9), dropout=0.1, onward=True, resume=True)
+    resumed = checkpoints.read_manifest(checkpoints.MANIFEST)[item.slug]
+    assert resumed["earlier"] == facts["earlier"]
+    assert log_of(item.slug)[-1]["step"] == 70

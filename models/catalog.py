@@ -12,7 +12,8 @@ TATOEBA = "English to French"
 @dataclass(frozen=True)
 class Entry:
     """One trained system. `builder` is "module:Class"; `config` are the choices that differ from its defaults;
-    `starts_from` names the system whose trained parameters its training began with."""
+    `starts_from` names the system whose trained parameters its training began with. `objective` names the loss
+    (models/training/objectives.py); `continues` says that plain English, after an empty source, is trained too."""
 
     slug: str
     title: str
@@ -25,6 +26,8 @@ class Entry:
     config: dict[str, Any] = field(default_factory=dict)
     starts_from: str | None = None
     task: str = TATOEBA
+    objective: str = "target_rows"
+    continues: bool = False
 
     def system_class(self) -> Any:
         module, name = self.builder.split(":")
@@ -80,6 +83,8 @@ SYSTEMS: tuple[Entry, ...] = (
     ),
 )
 # fmt: on
+
+TRANSLATORS: tuple[Entry, ...] = tuple(item for item in SYSTEMS if item.task == TATOEBA)
 
 
 def entry(slug: str) -> Entry:

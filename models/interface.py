@@ -40,6 +40,13 @@ class Rows:
     def lengths(self) -> Tensor:
         return self.valid.sum(dim=1)
 
+    @classmethod
+    def of(cls, target_in: Tensor | Rows) -> Rows:
+        """Target rows as Rows; plain ids (B, T) are all supplied, so all valid."""
+        if isinstance(target_in, Rows):
+            return target_in
+        return cls(target_in, torch.ones_like(target_in, dtype=torch.bool))
+
     def to(self, device: torch.device) -> Rows:
         vectors = None if self.vectors is None else self.vectors.to(device)
         return Rows(self.ids.to(device), self.valid.to(device), vectors)
@@ -144,8 +151,13 @@ class System(nn.Module):
 
     has_alignment: bool = False
 
-    def features(self, source: Rows, target_in: Tensor, *, read: Read | None = None) -> tuple[Tensor, Any]:
-        """Rows that the output table turns into logits, (B, T, d_model), and the trace."""
+    def features(
+        self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None
+    ) -> tuple[Tensor, Any]:
+        """Rows that the output table turns into logits, (B, T, d_model), and the trace.
+
+        target_in is ids (B, T), or Rows where `vectors` takes the place of the target's embedding lookup.
+        """
         raise NotImplementedError
 
     def project(self, features: Tensor) -> Tensor:
@@ -156,7 +168,7 @@ class System(nn.Module):
         """Weight (V, d_model) and bias (V,) of `project`, for losses that touch part of the vocabulary."""
         raise NotImplementedError
 
-    def score(self, source: Rows, target_in: Tensor, *, read: Read | None = None) -> Scored:
+    def score(self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None) -> Scored:
         """Logits for every known target row, (B, T, V). target_in (B, T) starts with BOS."""
         rows, trace = self.features(source, target_in, read=read)
         return Scored(self.project(rows), trace)
@@ -171,6 +183,14 @@ class System(nn.Module):
 
     def alignment(self, trace: Any) -> Tensor | None:
         """Source weights of a trace, (B, T, S) or (B, S) for one step; None where the system has none."""
+        return None
+
+    def cross_heads(self, trace: Any) -> Tensor | None:
+        """Source weights of every layer and head of a scored trace, (B, layers, heads, T, S); None without heads."""
+        return None
+
+    def source_visible(self, source: Rows, trace: Any) -> Tensor | None:
+        """Source rows that each decision of a scored trace may read, (B, T, S); None where none stays readable."""
         return None
 
     def sequential_steps(self, length: int) -> int:

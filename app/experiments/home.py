@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from models.catalog import SYSTEMS
+from models.catalog import TRANSLATORS
 from models.execution import checkpoints
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def figures() -> list[dict[str, Any]]:
     manifest = checkpoints.read_manifest()
     return [
         _figures(item.slug, item.title, item.family, item.year, manifest.get(item.slug, {}))
-        for item in SYSTEMS
+        for item in TRANSLATORS
     ]
 
 

@@ -21,8 +21,6 @@ from models.execution.device import device
 from models.interactive import Translator
 from models.interface import Rows, Scored, StateTensor
 from models.systems.luong import Luong
-from models.systems.luong import Trace as LuongTrace
-from models.systems.transformer import Trace as TransformerTrace
 from models.training.align_metrics import to_words
 from models.training.tokenizer import BOS, EOS
 
@@ -70,7 +68,7 @@ class Answers:
 class SentenceRun:
     """weights and scores are (T, S) over pieces, EOS included on both sides; None where the system has none.
 
-    heads (layers, heads, T, S): every cross read of a Transformer; its `weights` are the last layer's mean of heads.
+    heads (layers, heads, T, S): every source read where there are several; `weights` average the last layer's.
     """
 
     slug: str
@@ -161,7 +159,7 @@ def observe(
     scored = system.score(rows, target_in)
     score_ms = (time.perf_counter() - started) * 1e3
     weights = system.alignment(scored.trace)
-    visible = _visible(translator, scored, rows)
+    visible = system.source_visible(rows, scored.trace)
     answers = Answers(
         state=tuple(state.tensors()),
         state_bytes=state.nbytes,
@@ -187,7 +185,7 @@ def observe(
         visible=None if visible is None else visible[0].cpu().numpy(),
         answers=answers,
         checks=tuple(_checks(translator, rows, target_in, decoded, scored, weights, visible)),
-        heads=_heads(scored),
+        heads=_heads(system.cross_heads(scored.trace)),
     )
 
 
@@ -197,20 +195,8 @@ def _scores(scored: Scored) -> np.ndarray | None:
     return None if decoder is None else decoder.attention.scores[0].cpu().numpy()
 
 
-def _heads(scored: Scored) -> np.ndarray | None:
-    """Cross weights of every layer and head, (layers, heads, T, S), where a system has several."""
-    if not isinstance(scored.trace, TransformerTrace):
-        return None
-    return torch.stack([layer.weights[0] for layer in scored.trace.cross]).cpu().numpy()
-
-
-def _visible(translator: Translator, scored: Scored, rows: Rows) -> Tensor | None:
-    """Source rows that each decision may read, (1, T, S); None where only a summary crosses."""
-    if not translator.system.has_alignment:
-        return None
-    if isinstance(scored.trace, LuongTrace):
-        return scored.trace.decoder.visible
-    return rows.valid.unsqueeze(1).expand(-1, scored.logits.shape[1], -1)
+def _heads(weights: Tensor | None) -> np.ndarray | None:
+    return None if weights is None else weights[0].cpu().numpy()
 
 
 def _checks(

@@ -23,14 +23,14 @@ from app.ui.page import Page, open_page
 from app.ui.sentence import Cleaned, check_sentence
 from app.ui.sentence_box import checked, sentence_box
 from app.ui.url import choice, choices, flag, text, whole
-from models.catalog import SYSTEMS, entry
+from models.catalog import TRANSLATORS, entry
 
 if TYPE_CHECKING:
     from app.experiments.difference import Difference
     from app.experiments.run import Check, SentenceRun
 
 Body = Callable[[], DeltaGenerator]
-SLUGS = tuple(item.slug for item in SYSTEMS)
+SLUGS = tuple(item.slug for item in TRANSLATORS)
 MOST = 6  # systems side by side
 SKELETON = 740  # pixels held for a card that was never painted
 DECODING = {"greedy": "Greedy", "beam4": f"Beam {home.WIDTH}"}

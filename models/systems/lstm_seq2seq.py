@@ -123,10 +123,14 @@ class LSTMSeq2Seq(TiedSystem):
         hidden, after = self.decoder.step(self.embedding(token), state.layers())
         return Stepped(self.project(self.bottleneck(hidden)), StackState.of(after), StepTrace(hidden))
 
-    def features(self, source: Rows, target_in: Tensor, *, read: Read | None = None) -> tuple[Tensor, Trace]:
+    def features(
+        self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None
+    ) -> tuple[Tensor, Trace]:
         states, order, crossing = self.encode(source)
-        known = torch.ones_like(target_in, dtype=torch.bool)
-        hidden, _ = self.decoder(self.embedding(target_in), known, crossing.layers())
+        target = Rows.of(target_in)
+        hidden, _ = self.decoder(
+            target.embed(self.embedding), torch.ones_like(target.valid), crossing.layers()
+        )
         return self.bottleneck(self.dropout(hidden)), Trace(states, order, hidden)
 
     def sequential_steps(self, length: int) -> int:

@@ -196,10 +196,12 @@ class Luong(TiedSystem):
         after, trace = self.transition(state, self.embedding(token), read)
         return Stepped(self.project(self.bottleneck(trace.attentional)), after, trace)
 
-    def features(self, source: Rows, target_in: Tensor, *, read: Read | None = None) -> tuple[Tensor, Trace]:
+    def features(
+        self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None
+    ) -> tuple[Tensor, Trace]:
         state = self.read(source)
         traces: list[StepTrace] = []
-        for t, embedded in enumerate(self.embedding(target_in).unbind(1)):
+        for t, embedded in enumerate(Rows.of(target_in).embed(self.embedding).unbind(1)):
             state, trace = self.transition(state, embedded, read.at(t) if read else None)
             traces.append(trace)
         decoder: StepTrace = stack_traces(traces)
@@ -207,6 +209,9 @@ class Luong(TiedSystem):
 
     def alignment(self, trace: Trace | StepTrace) -> Tensor:
         return (trace.decoder if isinstance(trace, Trace) else trace).attention.weights
+
+    def source_visible(self, source: Rows, trace: Trace) -> Tensor:
+        return trace.decoder.visible
 
     def sequential_steps(self, length: int) -> int:
         return length + self.config.n_layers - 1  # a layer starts one row after the layer below

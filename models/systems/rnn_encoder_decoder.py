@@ -99,10 +99,12 @@ class RNNEncoderDecoder(TiedSystem):
         logits = self.project(self.decoder.readout(embedded, hidden, state.summary))
         return Stepped(logits, SummaryState(state.summary, hidden), StepTrace(hidden))
 
-    def features(self, source: Rows, target_in: Tensor, *, read: Read | None = None) -> tuple[Tensor, Trace]:
+    def features(
+        self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None
+    ) -> tuple[Tensor, Trace]:
         states, summary = self.encode(source)
-        embedded = self.dropout(self.embedding(target_in))
-        every = summary.unsqueeze(1).expand(-1, target_in.shape[1], -1)
+        embedded = self.dropout(Rows.of(target_in).embed(self.embedding))
+        every = summary.unsqueeze(1).expand(-1, embedded.shape[1], -1)
         x = self.decoder.cell.project(torch.cat([embedded, every], dim=-1)).unbind(1)
         hidden, rows = self.decoder.start(summary), []
         for x_t in x:

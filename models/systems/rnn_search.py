@@ -133,9 +133,11 @@ class RNNSearch(TiedSystem):
         rows = self.deep_output(trace.hidden, trace.attention.context, embedded)
         return Stepped(self.project(rows), after, trace)
 
-    def features(self, source: Rows, target_in: Tensor, *, read: Read | None = None) -> tuple[Tensor, Trace]:
+    def features(
+        self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None
+    ) -> tuple[Tensor, Trace]:
         state = self.read(source)
-        embedded = self.dropout(self.embedding(target_in))
+        embedded = self.dropout(Rows.of(target_in).embed(self.embedding))
         traces: list[StepTrace] = []
         for t, x in enumerate(self.cell.project(embedded).unbind(1)):
             state, trace = self.transition(state, x, read.at(t) if read else None)
@@ -148,6 +150,9 @@ class RNNSearch(TiedSystem):
 
     def alignment(self, trace: Trace | StepTrace) -> Tensor:
         return (trace.decoder if isinstance(trace, Trace) else trace).attention.weights
+
+    def source_visible(self, source: Rows, trace: Trace) -> Tensor:
+        return source.valid.unsqueeze(1).expand_as(trace.decoder.attention.weights)
 
     def sequential_steps(self, length: int) -> int:
         return length  # the two directions run beside each other

@@ -153,9 +153,12 @@ class Transformer(TiedSystem):
     def masks(self, source: Rows, length: int) -> Masks:
         return Masks(keys(source.valid), causal(length, source.ids.device), keys(source.valid))
 
-    def features(self, source: Rows, target_in: Tensor, *, read: Read | None = None) -> tuple[Tensor, Trace]:
+    def features(
+        self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None
+    ) -> tuple[Tensor, Trace]:
         memory, encoder = self.encode(source)
-        masks, y = self.masks(source, target_in.shape[1]), self.place(self.embedding(target_in))
+        y = self.place(Rows.of(target_in).embed(self.embedding))
+        masks = self.masks(source, y.shape[1])
         targets, crosses = [], []
         for layer in self.decoder:
             own, kept = layer.attention.keys_values(y), layer.cross.keys_values(memory)  # type: ignore[union-attr]
@@ -196,6 +199,12 @@ class Transformer(TiedSystem):
         weights = trace.cross[layer].weights
         rows = weights.mean(dim=1) if head is None else weights[:, head]
         return rows[:, 0] if isinstance(trace, StepTrace) else rows
+
+    def cross_heads(self, trace: Trace) -> Tensor:
+        return torch.stack([layer.weights for layer in trace.cross], dim=1)
+
+    def source_visible(self, source: Rows, trace: Trace) -> Tensor:
+        return source.valid.unsqueeze(1).expand(-1, trace.cross[0].weights.shape[2], -1)
 
     def sequential_steps(self, length: int) -> int:
         return self.config.n_layers  # every row of a layer at once

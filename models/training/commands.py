@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shlex
 import sys
 import time
@@ -19,12 +20,14 @@ from models.execution import checkpoints
 from models.execution.device import device, fast_bf16
 from models.interface import System
 from models.training.corpus import CREDIT, Pair, corpus_sha256, encode_pairs, load_pairs, story_pairs
+from models.training.objectives import OBJECTIVES
 from models.training.tokenizer import Tokenizer, load_tokenizer, save_tokenizer, train_tokenizer
 from models.training.trainer import Meter, Recipe, Run, learning_rate, validate
 
 LogLine = Callable[[dict[str, float]], dict[str, float]]
 RUNS = Path("runs")
 STORY_SHARE = 0.1
+ENGLISH_SHARE = 0.15  # of the pairs, for systems that also continue plain English
 VALID_PAIRS = 800
 
 
@@ -44,12 +47,19 @@ def make_tokenizer(corpus: Path) -> None:
     )
 
 
-def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int) -> Any:
-    """epoch -> training pairs: the corpus, and freshly generated story pairs, a tenth as many."""
+def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int, continues: bool = False) -> Any:
+    """epoch -> training pairs: the corpus, and freshly generated story pairs, a tenth as many.
+
+    Where a system continues plain English, some of the English sides follow as targets of an empty source.
+    """
 
     def of(epoch: int) -> list[Pair]:
         stories = story_pairs(int(len(corpus) * STORY_SHARE), seed + epoch)
-        return corpus + encode_pairs(stories, tokenizer)
+        pairs = corpus + encode_pairs(stories, tokenizer)
+        if continues:
+            chosen = random.Random(seed + epoch).sample(pairs, int(len(pairs) * ENGLISH_SHARE))
+            pairs += [Pair([], pair.source) for pair in chosen]
+        return pairs
 
     return of
 
@@ -91,8 +101,9 @@ def train(
     system = build(entry, tokenizer.vocab_size, dropout).to(device())
     origin = entry.slug if onward else entry.starts_from
     fresh = start_from(system, _entry(origin)) if origin else []
-    pairs = epoch_pairs(encode_pairs(load_pairs(corpus, "train"), tokenizer), tokenizer, recipe.seed)
-    run = Run(system, pairs, recipe, RUNS / entry.slug)
+    known = encode_pairs(load_pairs(corpus, "train"), tokenizer)
+    pairs = epoch_pairs(known, tokenizer, recipe.seed, entry.continues)
+    run = Run(system, pairs, recipe, RUNS / entry.slug, OBJECTIVES[entry.objective])
     resumed = resume and run.stored
     earlier = _earlier(entry, resumed) if onward else []
     if resumed:
@@ -104,6 +115,8 @@ def train(
         "seed": recipe.seed,
         "corpus_sha256": corpus_sha256(corpus),
         "story_share": STORY_SHARE,
+        "english_share": ENGLISH_SHARE if entry.continues else 0.0,
+        "objective": entry.objective,
         "tokenizer_sha256": tokenizer.sha256,
         "dropout": dropout,
         "recipe": {k: v for k, v in vars(recipe).items() if k != "seed"},
@@ -176,7 +189,7 @@ def _write(log: Any, line: dict[str, float]) -> None:
 def _validate(
     entry: Entry, run: Run, valid: list[Pair], provenance: dict[str, Any], log: Any, log_line: LogLine
 ) -> None:
-    loss = validate(run.system, valid)
+    loss = validate(run.system, valid, objective=run.objective)
     _write(log, log_line({"step": run.step, "valid_loss": round(loss, 4), "seconds": run.seconds}))
     if loss < run.best:
         run.best, run.stale = loss, 0

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from models.interface import System
 from models.training.corpus import Batch, Pair, batches, collate
+from models.training.objectives import Objective, target_rows
 
 Precision = Literal["bf16", "fp32"]
 
@@ -77,9 +78,12 @@ def candidate_loss(
 class Run:
     """One resumable training run. `step` counts updates; `advance` makes one."""
 
-    def __init__(self, system: System, pairs: Any, recipe: Recipe, folder: Path) -> None:
+    def __init__(
+        self, system: System, pairs: Any, recipe: Recipe, folder: Path, objective: Objective = target_rows
+    ) -> None:
         """pairs(epoch) -> Sequence[Pair]: the training pairs of one epoch."""
         self.system, self.pairs, self.recipe, self.folder = system, pairs, recipe, folder
+        self.objective = objective
         self.optimiser = torch.optim.AdamW(
             system.parameters(),
             lr=recipe.rate,
@@ -107,8 +111,7 @@ class Run:
     def loss(self, batch: Batch) -> Tensor:
         enabled = self.recipe.precision == "bf16"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=enabled):
-            rows, _ = self.system.features(batch.source, batch.target_in)
-            rows, labels = rows[batch.known], batch.labels[batch.known]
+            rows, labels = self.objective(self.system, batch)
             table, bias = self.system.output_table()
             if self.step >= self.recipe.steps * (1 - self.recipe.full_softmax):
                 return full_loss(rows, labels, table, bias, self.recipe.smoothing)
@@ -198,16 +201,19 @@ class Run:
 
 
 @torch.inference_mode()
-def validate(system: System, pairs: Sequence[Pair], tokens: int = 4_000) -> float:
-    """Mean negative log-likelihood a target token (nats), whole vocabulary, float32."""
+def validate(
+    system: System, pairs: Sequence[Pair], tokens: int = 4_000, objective: Objective = target_rows
+) -> float:
+    """Mean negative log-likelihood of a label, in nats. What an objective draws at random is drawn from one seed."""
     system.eval()
     device = next(system.parameters()).device
     total, count = 0.0, 0
-    for chunk in batches(pairs, tokens, 0):
-        batch = collate(chunk).to(device)
-        logits = system.score(batch.source, batch.target_in).logits
-        total += float(F.cross_entropy(logits[batch.known], batch.labels[batch.known], reduction="sum"))
-        count += batch.tokens
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        for chunk in batches(pairs, tokens, 0):
+            rows, labels = objective(system, collate(chunk).to(device))
+            total += float(F.cross_entropy(system.project(rows), labels, reduction="sum"))
+            count += labels.numel()
     return total / count
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from models.catalog import SYSTEMS, Entry
+from models.catalog import TRANSLATORS, Entry
 from models.interface import Rows, System
 from models.training.corpus import pad
 from models.training.tokenizer import BOS, EOS
 
-SLUGS = [entry.slug for entry in SYSTEMS]
-ALIGNED = [entry.slug for entry in SYSTEMS if entry.system_class().has_alignment]
+SLUGS = [entry.slug for entry in TRANSLATORS]
+ALIGNED = [entry.slug for entry in TRANSLATORS if entry.system_class().has_alignment]
 VOCABULARY = 48
 SIZES: dict[str, Any] = {
     "vocab_size": VOCABULARY, "d_embedding": 6, "d_hidden": 8, "d_annotation": 5, "d_alignment": 7, "n_layers": 2,

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 import models
-from models.catalog import SYSTEMS, Entry, entry
+from models.catalog import TRANSLATORS, Entry, entry
 from models.interactive import MAX_SOURCE, MAX_TARGET, Translation, Translator
 from models.training.tokenizer import BOS, EOS
 
-EACH = pytest.mark.parametrize("item", SYSTEMS, ids=lambda e: e.slug)
+EACH = pytest.mark.parametrize("item", TRANSLATORS, ids=lambda e: e.slug)
 TEXT = "The report was not convincing."
 
 
@@ -143,7 +143,7 @@ def test_a_system_is_loaded_once_and_shared(assets: Path) -> None:
         found = list(pool.map(models.load, ["luong", "transformer"] * 4))
     assert all(one is found[k % 2] for k, one in enumerate(found))
     assert found[0].entry is entry("luong")
-    assert found[0].provenance["seed"] == [e.slug for e in SYSTEMS].index("luong")
+    assert found[0].provenance["seed"] == [e.slug for e in TRANSLATORS].index("luong")
 
 
 def test_visitors_at_once_get_what_each_gets_alone(assets: Path) -> None:

@@ -12,13 +12,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from models.analysis import invariants
-from models.catalog import SYSTEMS, Entry, entry
+from models.catalog import TRANSLATORS, Entry, entry
 from models.interface import Read, Rows, Scored, StateTensor, System
 from models.layers.attention import gaussian
 from models.layers.visibility import EmptyRowError
 from tests.models.small import ALIGNED, VOCABULARY, config, small, source, target
 
-EACH = pytest.mark.parametrize("item", SYSTEMS, ids=lambda e: e.slug)
+EACH = pytest.mark.parametrize("item", TRANSLATORS, ids=lambda e: e.slug)
 EACH_ALIGNED = pytest.mark.parametrize("item", [entry(s) for s in ALIGNED], ids=lambda e: e.slug)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.catalog import SYSTEMS, Entry, entry
+from models.catalog import TRANSLATORS, Entry, entry
 from models.execution import checkpoints
 
 SCORES = {
@@ -99,7 +99,7 @@ def trained(item: Entry) -> Combination | None:
     )
 
 
-TRAINED: dict[str, Combination] = {item.slug: c for item in SYSTEMS if (c := trained(item)) is not None}
+TRAINED: dict[str, Combination] = {item.slug: c for item in TRANSLATORS if (c := trained(item)) is not None}
 
 
 def available() -> list[str]:

@@ -192,7 +192,7 @@ def test_figures_have_a_row_for_every_system_and_only_measured_numbers(tmp_path:
         patch.setattr(checkpoints, "MANIFEST", manifest)
         rows = {row["slug"]: row for row in home.figures()}
         assert "2,000 sentences" in home.figures_caption()
-    assert list(rows) == [item.slug for item in home.SYSTEMS]
+    assert list(rows) == [item.slug for item in home.TRANSLATORS]
     assert rows["rnn_search"]["BLEU greedy"] == 42.1
     assert rows["rnn_search"]["Negation kept"] == 97.5
     assert rows["rnn_search"]["AER stories"] == 12.0

@@ -206,7 +206,7 @@ def test_a_link_to_a_head_that_is_not_there_shows_the_mean(assets: Path) -> None
 
 
 def test_at_most_six_systems_stand_side_by_side(assets: Path) -> None:
-    slugs = [item.slug for item in home.SYSTEMS]
+    slugs = [item.slug for item in home.TRANSLATORS]
     six = [*slugs[:5], slugs[-1]]
     app = visit(m=",".join(six))
     app.pills(key="home.systems").set_value([*six, slugs[5]]).run()
@@ -230,7 +230,7 @@ def test_the_way_on_carries_the_sentence(assets: Path) -> None:
 def test_the_table_names_every_system_and_says_where_its_figures_come_from(assets: Path) -> None:
     app = visit()
     frame = app.dataframe[0].value
-    assert list(frame.index) == [item.title for item in home.SYSTEMS]
+    assert list(frame.index) == [item.title for item in home.TRANSLATORS]
     assert any("fixed test split" in one.value and "not on your sentence" in one.value for one in app.caption)
 
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 import torch
 
-from models.catalog import SYSTEMS, Entry, entry
+from models.catalog import TRANSLATORS, Entry, entry
 from models.decoding.beam import Request, beam_search
 from models.decoding.greedy import greedy
 from models.interface import Rows, System
@@ -42,7 +42,7 @@ def every_sequence(system: System, rows: Rows) -> dict[tuple[int, ...], float]:
     return {s: p for group in groups for s, p in zip(group, log_probs(system, rows, group), strict=True)}
 
 
-@pytest.mark.parametrize("item", SYSTEMS, ids=lambda e: e.slug)
+@pytest.mark.parametrize("item", TRANSLATORS, ids=lambda e: e.slug)
 def test_a_beam_of_one_is_greedy(item: Entry) -> None:
     system, rows = small(item, seed=1), source(6)
     plain = greedy(system, system.read(rows), 9)
@@ -82,7 +82,7 @@ def test_a_beam_may_beat_greedy_and_greedy_is_not_the_most_probable() -> None:
     assert better > 0
 
 
-@pytest.mark.parametrize("item", SYSTEMS, ids=lambda e: e.slug)
+@pytest.mark.parametrize("item", TRANSLATORS, ids=lambda e: e.slug)
 def test_a_batch_of_requests_is_searched_as_each_alone(item: Entry) -> None:
     system, lengths = small(item, seed=3), (3, 8, 5)
     system.output_table()[1][EOS] += 1.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from models.catalog import SYSTEMS, Entry, entry
+from models.catalog import TRANSLATORS, Entry, entry
 from models.decoding.greedy import greedy, greedy_batch
 from models.interface import Read, Rows, System
 from models.training.tokenizer import BOS, EOS
 from tests.models.small import VOCABULARY, small, source
 
-EACH = pytest.mark.parametrize("item", SYSTEMS, ids=lambda e: e.slug)
+EACH = pytest.mark.parametrize("item", TRANSLATORS, ids=lambda e: e.slug)
 
 
 def by_hand(system: System, rows: Rows, length: int) -> list[int]:

@@ -148,7 +148,7 @@ def test_validation_that_stops_improving_stops_the_run_and_keeps_the_best(
     corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     item, losses = tiny("rnn_encoder_decoder"), iter([5.0, 4.0, 4.5, 4.0, 6.0, 1.0])
-    monkeypatch.setattr(commands, "validate", lambda *_: next(losses))
+    monkeypatch.setattr(commands, "validate", lambda *_, **__: next(losses))
     commands.train(item, corpus, replace(RECIPE, validate_every=3, patience=3))
     assert [line["valid_loss"] for line in log_of(item.slug)] == [5.0, 4.0, 4.5, 4.0, 6.0]
     facts = checkpoints.read_manifest(checkpoints.MANIFEST)[item.slug]

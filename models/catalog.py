@@ -81,6 +81,12 @@ SYSTEMS: tuple[Entry, ...] = (
         "No recurrence: rows read each other under three visibility relations, several heads at once.",
         "0x07",
     ),
+    Entry(
+        "gpt", "GPT", "Transformer", "Radford et al., OpenAI 2018", 2018,
+        "models.systems.gpt:GPT",
+        "One causal stream: the source, then the target, under one relation. It also continues plain English.",
+        "0x09D", continues=True,
+    ),
 )
 # fmt: on
 

@@ -9,11 +9,16 @@ Shapes: B requests, S source rows, T target rows, V vocabulary entries, d channe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from models.layers.attention import AttentionTrace
+    from models.layers.visibility import Empty
 
 
 def symbol(name: str) -> Any:
@@ -200,6 +205,49 @@ class System(nn.Module):
     def source_table(self) -> nn.Embedding:
         """The embedding that source ids are looked up in."""
         raise NotImplementedError
+
+
+class Masked(System):
+    """A system whose reads are visibility relations that can be seen, and replaced for one run (0x09C).
+
+    Relations go by name: an encoder-decoder has source_self, target_self and cross; a single stream has stream; an
+    encoder alone has source_self. Query rows vertical, key columns horizontal, True = may read
+    (models/layers/visibility.py). Decoding by `step` always keeps the structural relations.
+    """
+
+    def visibility(self, source: Rows, target_in: Tensor | Rows) -> dict[str, Tensor]:
+        """The relations of this request as its softmaxes get them, structure and key validity together: source_self
+        (B, S, S), target_self (B, T, T), cross (B, T, S), stream (B, S + T, S + T)."""
+        raise NotImplementedError
+
+    def reads(self, trace: Any) -> dict[str, tuple[AttentionTrace, ...]]:
+        """A scored trace by the same names: one AttentionTrace a layer, weights (B, h, R, C)."""
+        raise NotImplementedError
+
+    def features(
+        self,
+        source: Rows,
+        target_in: Tensor | Rows,
+        *,
+        read: Read | None = None,
+        masks: Mapping[str, Tensor] | None = None,
+        empty: Empty = "error",
+    ) -> tuple[Tensor, Any]:
+        """As `System.features`. masks: relations that take the place of the structural ones, (R, C) for all layers or
+        (L, R, C) one a layer; key validity still applies. empty="zero" lets a row with nothing to read read zero."""
+        raise NotImplementedError
+
+    def score(
+        self,
+        source: Rows,
+        target_in: Tensor | Rows,
+        *,
+        read: Read | None = None,
+        masks: Mapping[str, Tensor] | None = None,
+        empty: Empty = "error",
+    ) -> Scored:
+        rows, trace = self.features(source, target_in, read=read, masks=masks, empty=empty)
+        return Scored(self.project(rows), trace)
 
 
 def stack_traces(traces: list[Any], dim: int = 1) -> Any:

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.layers.visibility import check_rows
+from models.layers.visibility import Empty, check_rows
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,17 @@ def location_score(query: Tensor, W: Tensor, length: int) -> Tensor:
     return F.linear(query, W[:length])
 
 
-def normalise(scores: Tensor, visible: Tensor) -> Tensor:
-    """Softmax over the visible rows (last axis); exactly zero elsewhere. visible broadcasts against scores."""
-    check_rows(visible)
-    return torch.softmax(scores.masked_fill(~visible, -math.inf), dim=-1)
+def normalise(scores: Tensor, visible: Tensor, empty: Empty = "error") -> Tensor:
+    """Softmax over the visible rows (last axis); exactly zero elsewhere. visible broadcasts against scores.
+
+    A query row with nothing to read raises EmptyRowError, or with empty="zero" gets no weights: it reads the zero
+    vector, and its other paths (the residual) remain.
+    """
+    if empty == "error":
+        check_rows(visible)
+        return torch.softmax(scores.masked_fill(~visible, -math.inf), dim=-1)
+    some = visible.any(dim=-1, keepdim=True)
+    return torch.softmax(scores.masked_fill(~(visible | ~some), -math.inf), dim=-1) * some
 
 
 def mix(weights: Tensor, value: Tensor) -> Tensor:
@@ -131,15 +138,17 @@ class MultiHeadAttention(nn.Module):
         visible: Tensor,
         bias: Tensor | None = None,
         replaced: Tensor | None = None,
+        empty: Empty = "error",
     ) -> tuple[Tensor, AttentionTrace]:
         """rows (B, T, d_model) read key/value heads under visible (B, 1, T or 1, S).
 
-        bias (B, T, S) is added to every head's scores; replaced (B, T, S) takes the place of every head's weights.
+        bias (B, T, S) is added to every head's scores; replaced (B, T, S) takes the place of every head's weights;
+        empty says what becomes of a row with nothing to read.
         """
         scores = scaled_dot_scores(self.heads(self.query(rows)), key)  # (B, h, T, S)
         if bias is not None:
             scores = scores + bias.unsqueeze(1)
-        weights = normalise(scores, visible)
+        weights = normalise(scores, visible, empty)
         if replaced is not None:
             weights = replaced.unsqueeze(1).expand_as(weights)
         context = weights @ value  # (B, h, T, k)

@@ -61,10 +61,13 @@ class SingleStream(TiedSystem):
         """Every row of the packed stream at once, (B, N, d_model), and the trace; a row reads no later one."""
         raise NotImplementedError
 
+    def packed(self, source: Rows, target_in: Tensor | Rows) -> Stream:
+        target = Rows.of(target_in).embed(self.embedding)
+        return pack(source.embed(self.embedding), source.valid, target)
+
     def features(
         self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None
     ) -> tuple[Tensor, Any]:
-        target = Rows.of(target_in).embed(self.embedding)
-        stream = pack(source.embed(self.embedding), source.valid, target)
+        stream = self.packed(source, target_in)
         rows, trace = self.run(stream)
         return stream.target_rows(rows), trace

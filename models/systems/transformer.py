@@ -5,22 +5,25 @@ relations (0x07B, 0x09C).
     decoder row  y = LN(y + CausalSelfRead(y)),  y = LN(y + CrossRead(y, memory)),  y = LN(y + FFN(y))
     p(y_t)       = softmax(E y_t), E shared with both inputs (3.4), inputs scaled by sqrt(d_model)
 
-Source self, target self and cross visibility are three objects (`Masks`), never one matrix.
+Source self, target self and cross visibility are three relations by name, never one matrix. `norm="pre"` moves each
+norm in front of its sublayer and ends both stacks with one; nothing else differs.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from models.interface import Read, Rows, State, Stepped, symbol
+from models.interface import Masked, Read, Rows, State, Stepped, symbol
 from models.layers.attention import AttentionTrace, MultiHeadAttention
+from models.layers.blocks import FeedForward, KeysValues, Order, Residual, SelfLayer, extended
 from models.layers.positions import sinusoid
 from models.layers.readout import TiedOutput, embedding
-from models.layers.visibility import causal, keys
+from models.layers.visibility import Empty, by_layer, causal, compose, cross_full, full, keys, known_names
 from models.systems.tied import TiedSystem
 
 
@@ -32,15 +35,7 @@ class Config:
     d_feedforward: int = 768
     n_layers: int = 3
     dropout: float = 0.1
-
-
-@dataclass(frozen=True)
-class Masks:
-    """source_self (B, 1, 1, S), target_self (T, T), cross (B, 1, 1, S); True = may read."""
-
-    source_self: Tensor
-    target_self: Tensor
-    cross: Tensor
+    norm: Order = "post"  # as in 2017; "pre" is the twin that trains without warm-up (Xiong et al. 2020)
 
 
 @dataclass(frozen=True)
@@ -70,67 +65,47 @@ class StepTrace:
     cross: tuple[AttentionTrace, ...]
 
 
-class FeedForward(nn.Sequential):
-    """max(0, x W1 + b1) W2 + b2, row by row (3.3)."""
+class DecoderLayer(Residual):
+    """Target rows read each other's past, then the memory, then pass the feed-forward."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__(
-            nn.Linear(config.d_model, config.d_feedforward),
-            nn.ReLU(),
-            nn.Linear(config.d_feedforward, config.d_model),
-        )
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
-        self.feedforward = FeedForward(config)
-        self.norms = nn.ModuleList([nn.LayerNorm(config.d_model) for _ in range(2)])
-        self.dropout = nn.Dropout(config.dropout)
-
-    def forward(self, x: Tensor, visible: Tensor) -> tuple[Tensor, AttentionTrace]:
-        read, trace = self.attention(x, *self.attention.keys_values(x), visible)
-        x = self.norms[0](x + self.dropout(read))
-        return self.norms[1](x + self.dropout(self.feedforward(x))), trace
-
-
-class DecoderLayer(nn.Module):
-    def __init__(self, config: Config) -> None:
-        super().__init__()
+        super().__init__(3, config.d_model, config.norm, config.dropout)
         self.attention = MultiHeadAttention(config.d_model, config.n_heads)
         self.cross = MultiHeadAttention(config.d_model, config.n_heads)
-        self.feedforward = FeedForward(config)
-        self.norms = nn.ModuleList([nn.LayerNorm(config.d_model) for _ in range(3)])
-        self.dropout = nn.Dropout(config.dropout)
+        self.feedforward = FeedForward(config.d_model, config.d_feedforward)
 
     def forward(
         self,
         y: Tensor,
-        own: tuple[Tensor, Tensor],
-        memory: tuple[Tensor, Tensor],
+        past: KeysValues | None,
+        memory: KeysValues,
         own_visible: Tensor,
         cross_visible: Tensor,
-        read: Read | None,
-    ) -> tuple[Tensor, AttentionTrace, AttentionTrace]:
-        """y (B, T, d_model); own and memory are key and value heads of the target rows and of the source."""
+        read: Read | None = None,
+        empty: Empty = "error",
+    ) -> tuple[Tensor, AttentionTrace, AttentionTrace, KeysValues]:
+        """y (B, T, d_model); past and memory are key and value heads of earlier target rows and of the source."""
         bias, replaced = (read.bias, read.weights) if read else (None, None)
-        selfread, target = self.attention(y, *own, own_visible)
-        y = self.norms[0](y + self.dropout(selfread))
-        crossread, cross = self.cross(y, *memory, cross_visible, bias, replaced)
-        y = self.norms[1](y + self.dropout(crossread))
-        return self.norms[2](y + self.dropout(self.feedforward(y))), target, cross
+        rows = self.enter(0, y)
+        kept = extended(past, self.attention.keys_values(rows))
+        selfread, target = self.attention(rows, *kept, own_visible, empty=empty)
+        y = self.leave(0, y, selfread)
+        crossread, cross = self.cross(self.enter(1, y), *memory, cross_visible, bias, replaced, empty)
+        y = self.leave(1, y, crossread)
+        return self.leave(2, y, self.feedforward(self.enter(2, y))), target, cross, kept
 
 
-class Transformer(TiedSystem):
+class Transformer(TiedSystem, Masked):
     has_alignment = True
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
         self.embedding = embedding(config.vocab_size, config.d_model)
-        self.encoder = nn.ModuleList([EncoderLayer(config) for _ in range(config.n_layers)])
+        sizes = (config.d_model, config.n_heads, config.d_feedforward, config.dropout, config.norm)
+        self.encoder = nn.ModuleList([SelfLayer(*sizes) for _ in range(config.n_layers)])
         self.decoder = nn.ModuleList([DecoderLayer(config) for _ in range(config.n_layers)])
+        self.encoder_norm, self.decoder_norm = (self._last_norm() for _ in range(2))
         self.output = TiedOutput(self.embedding)
         self.dropout = nn.Dropout(config.dropout)
         for module in self.modules():
@@ -138,34 +113,67 @@ class Transformer(TiedSystem):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
 
+    def _last_norm(self) -> nn.Module:
+        """A pre-norm stack ends with a norm; a post-norm one has normalised already."""
+        return nn.LayerNorm(self.config.d_model) if self.config.norm == "pre" else nn.Identity()
+
     def place(self, vectors: Tensor, offset: int = 0) -> Tensor:
         """Embeddings times sqrt(d_model) plus positions from `offset` on (3.4, 3.5)."""
         table = sinusoid(vectors.shape[1], self.config.d_model, offset, vectors.device).to(vectors.dtype)
         return self.dropout(vectors * math.sqrt(self.config.d_model) + table)
 
-    def encode(self, source: Rows) -> tuple[Tensor, tuple[AttentionTrace, ...]]:
-        x, visible, traces = self.place(source.embed(self.embedding)), keys(source.valid), []
-        for layer in self.encoder:
-            x, trace = layer(x, visible)
-            traces.append(trace)
-        return x, tuple(traces)
+    def relations(self, source: Rows, length: int) -> dict[str, Tensor]:
+        """The three structural relations, without validity."""
+        S, device = source.ids.shape[1], source.ids.device
+        return {
+            "source_self": full(S, device),
+            "target_self": causal(length, device),
+            "cross": cross_full(length, S, device),
+        }
 
-    def masks(self, source: Rows, length: int) -> Masks:
-        return Masks(keys(source.valid), causal(length, source.ids.device), keys(source.valid))
+    def visibility(self, source: Rows, target_in: Tensor | Rows) -> dict[str, Tensor]:
+        target = Rows.of(target_in)
+        valid = {"source_self": source.valid, "target_self": target.valid, "cross": source.valid}
+        found = self.relations(source, target.ids.shape[1])
+        return {name: compose(relation, valid[name]) for name, relation in found.items()}
+
+    def reads(self, trace: Trace) -> dict[str, tuple[AttentionTrace, ...]]:
+        return {"source_self": trace.encoder, "target_self": trace.target, "cross": trace.cross}
+
+    def encode(
+        self, source: Rows, masks: Mapping[str, Tensor] | None = None, empty: Empty = "error"
+    ) -> tuple[Tensor, tuple[AttentionTrace, ...]]:
+        x, traces, n = self.place(source.embed(self.embedding)), [], self.config.n_layers
+        relation = full(x.shape[1], x.device)
+        visible = by_layer("source_self", relation, source.valid, n, masks)
+        for layer, seen in zip(self.encoder, visible, strict=True):
+            x, trace, _ = layer(x, seen, empty=empty)
+            traces.append(trace)
+        return self.encoder_norm(x), tuple(traces)
 
     def features(
-        self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None
+        self,
+        source: Rows,
+        target_in: Tensor | Rows,
+        *,
+        read: Read | None = None,
+        masks: Mapping[str, Tensor] | None = None,
+        empty: Empty = "error",
     ) -> tuple[Tensor, Trace]:
-        memory, encoder = self.encode(source)
-        y = self.place(Rows.of(target_in).embed(self.embedding))
-        masks = self.masks(source, y.shape[1])
+        target, n = Rows.of(target_in), self.config.n_layers
+        found = self.relations(source, target.ids.shape[1])
+        known_names(masks, found)
+        memory, encoder = self.encode(source, masks, empty)
+        y = self.place(target.embed(self.embedding))
+        own = by_layer("target_self", found["target_self"], target.valid, n, masks)
+        over = by_layer("cross", found["cross"], source.valid, n, masks)
         targets, crosses = [], []
-        for layer in self.decoder:
-            own, kept = layer.attention.keys_values(y), layer.cross.keys_values(memory)  # type: ignore[union-attr]
-            y, target, cross = layer(y, own, kept, masks.target_self, masks.cross, read)
-            targets.append(target)
-            crosses.append(cross)
-        return y, Trace(memory, encoder, tuple(targets), tuple(crosses))
+        for i, layer in enumerate(self.decoder):
+            kept = layer.cross.keys_values(memory)  # type: ignore[union-attr]
+            y, self_trace, cross_trace, _ = layer(y, None, kept, own[i], over[i], read, empty)
+            targets.append(self_trace)
+            crosses.append(cross_trace)
+        return self.decoder_norm(y), Trace(memory, encoder, tuple(targets), tuple(crosses))
 
     def read(self, source: Rows) -> CacheState:
         memory, _ = self.encode(source)
@@ -177,22 +185,20 @@ class Transformer(TiedSystem):
     def step(self, state: CacheState, token: Tensor, *, read: Read | None = None) -> Stepped:
         past = state.self_keys[0].shape[2]
         y = self.place(self.embedding(token).unsqueeze(1), past)
-        own_keys, own_values, targets, crosses = [], [], [], []
+        kept, targets, crosses = [], [], []
         visible = torch.ones(1, past + 1, dtype=torch.bool, device=token.device)
         here = read.as_row() if read else None
         for i, layer in enumerate(self.decoder):
-            key, value = layer.attention.keys_values(y)  # type: ignore[union-attr]
-            own = torch.cat([state.self_keys[i], key], dim=2), torch.cat([state.self_values[i], value], dim=2)
+            own = state.self_keys[i], state.self_values[i]
             memory = state.memory_keys[i], state.memory_values[i]
-            y, target, cross = layer(y, own, memory, visible, keys(state.valid), here)
-            for kept, new in zip(
-                (own_keys, own_values, targets, crosses), (*own, target, cross), strict=True
-            ):
-                kept.append(new)
-        after = CacheState(
-            state.valid, state.memory_keys, state.memory_values, tuple(own_keys), tuple(own_values)
-        )
-        return Stepped(self.project(y[:, 0]), after, StepTrace(tuple(targets), tuple(crosses)))
+            y, target, cross, after = layer(y, own, memory, visible, keys(state.valid), here)
+            kept.append(after)
+            targets.append(target)
+            crosses.append(cross)
+        own_keys, own_values = tuple(k for k, _ in kept), tuple(v for _, v in kept)
+        after = CacheState(state.valid, state.memory_keys, state.memory_values, own_keys, own_values)
+        row = self.decoder_norm(y)[:, 0]
+        return Stepped(self.project(row), after, StepTrace(tuple(targets), tuple(crosses)))
 
     def alignment(self, trace: Trace | StepTrace, layer: int = -1, head: int | None = None) -> Tensor:
         """Cross weights of one layer, the mean of its heads or one head: (B, T, S), or (B, S) for a step."""

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 
 from models.interface import Rows
 from models.layers.attention import MultiHeadAttention
+from models.layers.blocks import FeedForward, Order, SelfLayer
 from models.layers.visibility import causal
-from models.systems.transformer import Config, DecoderLayer, EncoderLayer, FeedForward, Transformer
+from models.systems.transformer import Config, DecoderLayer, Transformer
 from tests.models.golden import Case, case, fill, wrong_conventions
 
 
@@ -20,27 +21,28 @@ def torch_attention(c: Case, prefix: str, module: MultiHeadAttention) -> None:
     fill(module, output__weight=c[f"{prefix}.out_proj.weight"], output__bias=c[f"{prefix}.out_proj.bias"])
 
 
-def torch_rest(c: Case, prefix: str, layer: EncoderLayer | DecoderLayer) -> None:
+def torch_rest(c: Case, prefix: str, layer: SelfLayer | DecoderLayer) -> None:
     for ours, theirs in (("0", "linear1"), ("2", "linear2")):
         fill(layer.feedforward, **{f"{ours}__{p}": c[f"{prefix}.{theirs}.{p}"] for p in ("weight", "bias")})
     for i, norm in enumerate(layer.norms):
         fill(norm, weight=c[f"{prefix}.norm{i + 1}.weight"], bias=c[f"{prefix}.norm{i + 1}.bias"])
 
 
-def sizes(c: Case) -> Config:
+def sizes(c: Case, order: Order) -> Config:
     facts = c.meta["config"]
-    return Config(8, c["src"].shape[-1], facts["heads"], facts["ff"], 1, dropout=0.0)
+    return Config(8, c["src"].shape[-1], facts["heads"], facts["ff"], 1, dropout=0.0, norm=order)
 
 
-def encoder_layer(c: Case, i: int) -> EncoderLayer:
-    layer = EncoderLayer(sizes(c)).double()
+def encoder_layer(c: Case, i: int, order: Order = "post") -> SelfLayer:
+    facts = c.meta["config"]
+    layer = SelfLayer(c["src"].shape[-1], facts["heads"], facts["ff"], 0.0, order).double()
     torch_attention(c, f"encoder.layers.{i}.self_attn", layer.attention)
     torch_rest(c, f"encoder.layers.{i}", layer)
     return layer
 
 
-def decoder_layer(c: Case, i: int) -> DecoderLayer:
-    layer = DecoderLayer(sizes(c)).double()
+def decoder_layer(c: Case, i: int, order: Order = "post") -> DecoderLayer:
+    layer = DecoderLayer(sizes(c, order)).double()
     torch_attention(c, f"decoder.layers.{i}.self_attn", layer.attention)
     torch_attention(c, f"decoder.layers.{i}.multihead_attn", layer.cross)
     torch_rest(c, f"decoder.layers.{i}", layer)
@@ -63,59 +65,35 @@ def target_visible(c: Case) -> Tensor:
     return causal(c["tgt"].shape[1]) & ~c["tgt_pad"].bool()[:, None, None, :]
 
 
-def test_post_norm_layers_equal_torch() -> None:
-    c = case("06_transformer_postnorm_torch")
+def check_stacks(c: Case, order: Order) -> Tensor:
+    """Both stacks, every layer against theirs; returns the rows before the encoder's last norm."""
     x, y = c["src"], c["tgt"]
     for i in range(c.meta["config"]["enc_layers"]):
-        x, trace = encoder_layer(c, i)(x, source_visible(c))
+        x, trace, _ = encoder_layer(c, i, order)(x, source_visible(c))
         c.check(f"enc_layer{i}_attn", trace.weights)
         c.check(f"enc_layer{i}_out", x)
     memory = final_norm(c, "encoder")(x)
     c.check("memory", memory)
     for i in range(c.meta["config"]["dec_layers"]):
-        layer = decoder_layer(c, i)
-        own, kept = layer.attention.keys_values(y), layer.cross.keys_values(memory)
-        y, target, cross = layer(y, own, kept, target_visible(c), source_visible(c), None)
+        layer = decoder_layer(c, i, order)
+        kept = layer.cross.keys_values(memory)
+        y, target, cross, _ = layer(y, None, kept, target_visible(c), source_visible(c))
         c.check(f"dec_layer{i}_self_attn", target.weights)
         c.check(f"dec_layer{i}_cross_attn", cross.weights)
         c.check(f"dec_layer{i}_out", y)
     c.check("output", final_norm(c, "decoder")(y))
-    error = float((x - c["memory"]).detach().abs().max())
+    return x
+
+
+def test_post_norm_layers_equal_torch() -> None:
+    c = case("06_transformer_postnorm_torch")
+    error = float((check_stacks(c, "post") - c["memory"]).detach().abs().max())
     name = "post-norm without the extra final encoder LayerNorm"
     assert error == pytest.approx(wrong_conventions()[name], rel=1e-4)
 
 
-def test_attention_and_feedforward_equal_torch_in_pre_norm_order() -> None:
-    """Pre-norm moves the norms in front of the sublayers; the reads themselves are ours unchanged."""
-    c = case("06_transformer_prenorm_torch")
-    x, y = c["src"], c["tgt"]
-    for i in range(c.meta["config"]["enc_layers"]):
-        layer = encoder_layer(c, i)
-        rows = layer.norms[0](x)
-        read, trace = layer.attention(rows, *layer.attention.keys_values(rows), source_visible(c))
-        x = x + read
-        x = x + layer.feedforward(layer.norms[1](x))
-        c.check(f"enc_layer{i}_attn", trace.weights)
-        c.check(f"enc_layer{i}_out", x)
-    memory = final_norm(c, "encoder")(x)
-    c.check("memory", memory)
-    for i in range(c.meta["config"]["dec_layers"]):
-        y = pre_norm_decoder(c, i, y, memory)
-    c.check("output", final_norm(c, "decoder")(y))
-
-
-def pre_norm_decoder(c: Case, i: int, y: Tensor, memory: Tensor) -> Tensor:
-    layer = decoder_layer(c, i)
-    rows = layer.norms[0](y)
-    read, target = layer.attention(rows, *layer.attention.keys_values(rows), target_visible(c))
-    y = y + read
-    read, cross = layer.cross(layer.norms[1](y), *layer.cross.keys_values(memory), source_visible(c))
-    y = y + read
-    y = y + layer.feedforward(layer.norms[2](y))
-    c.check(f"dec_layer{i}_self_attn", target.weights)
-    c.check(f"dec_layer{i}_cross_attn", cross.weights)
-    c.check(f"dec_layer{i}_out", y)
-    return y
+def test_pre_norm_layers_equal_torch() -> None:
+    check_stacks(case("06_transformer_prenorm_torch"), "pre")
 
 
 # ---- the Annotated Transformer: pre-norm, and a LayerNorm of its own
@@ -135,7 +113,7 @@ def harvard_attention(c: Case, prefix: str) -> MultiHeadAttention:
 
 
 def harvard_feedforward(c: Case, prefix: str) -> FeedForward:
-    module = FeedForward(Config(8, 8, 2, 12, 1)).double()
+    module = FeedForward(8, 12).double()
     for ours, theirs in (("0", "w_1"), ("2", "w_2")):
         fill(module, **{f"{ours}__{p}": c[f"{prefix}.{theirs}.{p}"] for p in ("weight", "bias")})
     return module
@@ -194,13 +172,13 @@ def small() -> Transformer:
     return Transformer(Config(40, 8, 2, 12, 2, dropout=0.0)).double().eval()
 
 
-def test_three_read_relations_are_three_objects() -> None:
+def test_three_read_relations_go_by_name() -> None:
     valid = torch.tensor([[True, True, True, False]])
     source = Rows(torch.tensor([[7, 8, 2, 0]]), valid)
-    masks = small().masks(source, 3)
-    assert masks.source_self.tolist() == masks.cross.tolist() == [[[[True, True, True, False]]]]
-    assert len({id(masks.source_self), id(masks.target_self), id(masks.cross)}) == 3
-    assert torch.equal(masks.target_self, causal(3))
+    seen = small().visibility(source, torch.tensor([[1, 9, 10]]))
+    assert seen["source_self"].tolist() == [[[True, True, True, False]] * 4]
+    assert seen["cross"].tolist() == [[[True, True, True, False]] * 3]
+    assert torch.equal(seen["target_self"][0], causal(3))
 
 
 def test_attended_rows_of_each_relation() -> None:

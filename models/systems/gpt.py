@@ -28,7 +28,7 @@ from models.systems.single_stream import SingleStream, Stream
 class Config:
     vocab_size: int = 8192
     d_model: int = 192
-    n_heads: int = 6
+    n_heads: int = 8
     d_feedforward: int = 768
     n_layers: int = 6
     positions: int = 256  # rows of source and target together; the table has no row beyond

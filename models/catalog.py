@@ -87,6 +87,12 @@ SYSTEMS: tuple[Entry, ...] = (
         "One causal stream: the source, then the target, under one relation. It also continues plain English.",
         "0x09D", continues=True,
     ),
+    Entry(
+        "prefix_lm", "Prefix LM", "Transformer", "Raffel et al., JMLR 2020", 2020,
+        "models.systems.prefix_lm:PrefixLM",
+        "GPT's stack under a block relation: source rows read each other both ways, target rows read the past.",
+        "0x09D", starts_from="gpt",
+    ),
 )
 # fmt: on
 

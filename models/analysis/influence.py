@@ -8,12 +8,14 @@ backward passes estimate it, and an entry that is structurally zero is exactly z
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from models.interface import Rows, System
+from models.interface import Masked, Rows, System
+from models.layers.visibility import Empty
 
 CHUNK = 64  # copies of a request differentiated together
 SEED = 20140901
@@ -51,13 +53,25 @@ def _cotangents(rows: int, width: int, probes: int | None, like: Tensor) -> Tens
     return signs.to(like.device, like.dtype)
 
 
-def influence(system: System, source: Rows, target_in: Tensor, probes: int | None = 4) -> Tensor:
+def influence(
+    system: System,
+    source: Rows,
+    target_in: Tensor,
+    probes: int | None = 4,
+    *,
+    masks: Mapping[str, Tensor] | None = None,
+    empty: Empty = "error",
+) -> Tensor:
     """||d row_t / d embedding|| of one request's decisions by its source rows and its target inputs, (T, S + T).
 
-    source (1, S) without padding, target_in (1, T). Columns are the source rows, then BOS y_1 .. y_(T-1).
+    source (1, S) without padding, target_in (1, T). Columns are the source rows, then BOS y_1 .. y_(T-1). masks and
+    empty are those of `Masked.features`.
     """
     table = system.source_table()
     S = source.ids.shape[1]
+    if masks is not None and not isinstance(system, Masked):
+        raise ValueError("This system has no visibility relations to replace.")
+    chosen: dict[str, Any] = {"masks": masks, "empty": empty} if isinstance(system, Masked) else {}
     with torch.no_grad():
         rows = torch.cat([table(source.ids[0]), table(target_in[0])])
 
@@ -66,7 +80,7 @@ def influence(system: System, source: Rows, target_in: Tensor, probes: int | Non
         ids, given = source.ids.expand(copies, -1), target_in.expand(copies, -1)
         known = torch.ones_like(given, dtype=torch.bool)
         read = Rows(ids, source.valid.expand(copies, -1), vectors[:, :S])
-        features, _ = system.features(read, Rows(given, known, vectors[:, S:]))
+        features, _ = system.features(read, Rows(given, known, vectors[:, S:]), **chosen)
         return features
 
     return jacobian_norms(decisions, rows, probes)

@@ -110,24 +110,28 @@ def scaled_dot_scores(query: Tensor, key: Tensor) -> Tensor:
 
 
 class MultiHeadAttention(nn.Module):
-    """Vaswani 3.2.2: project to heads, read, concatenate, project back. d_model must be a multiple of n_heads."""
+    """Vaswani 3.2.2: project to heads, read, concatenate, project back. Without d_head, d_model must be a multiple of
+    n_heads. T5 has no biases and does not divide the scores by sqrt(d_k)."""
 
-    def __init__(self, d_model: int, n_heads: int) -> None:
+    def __init__(
+        self, d_model: int, n_heads: int, d_head: int | None = None, biases: bool = True, scaled: bool = True
+    ) -> None:
         super().__init__()
-        if d_model % n_heads:
+        if d_head is None and d_model % n_heads:
             raise ValueError(f"d_model {d_model} is not a multiple of n_heads {n_heads}.")
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
+        width = d_model if d_head is None else n_heads * d_head
+        self.n_heads, self.scaled = n_heads, scaled
+        self.query = nn.Linear(d_model, width, biases)
+        self.key = nn.Linear(d_model, width, biases)
+        self.value = nn.Linear(d_model, width, biases)
+        self.output = nn.Linear(width, d_model, biases)
 
     def heads(self, rows: Tensor) -> Tensor:
-        """(B, T, d_model) -> (B, h, T, d_model / h)."""
+        """(B, T, h k) -> (B, h, T, k)."""
         return rows.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """What a cache keeps of memory rows: key and value heads, (B, h, S, d_model / h) each."""
+        """What a cache keeps of memory rows: key and value heads, (B, h, S, k) each."""
         return self.heads(self.key(memory)), self.heads(self.value(memory))
 
     def forward(
@@ -142,12 +146,15 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, AttentionTrace]:
         """rows (B, T, d_model) read key/value heads under visible (B, 1, T or 1, S).
 
-        bias (B, T, S) is added to every head's scores; replaced (B, T, S) takes the place of every head's weights;
-        empty says what becomes of a row with nothing to read.
+        bias (B, T, S), or (B, h, T, S) with one a head, is added to the scores; replaced (B, T, S) takes the place of
+        every head's weights; empty says what becomes of a row with nothing to read.
         """
-        scores = scaled_dot_scores(self.heads(self.query(rows)), key)  # (B, h, T, S)
+        query = self.heads(self.query(rows))
+        scores = (
+            scaled_dot_scores(query, key) if self.scaled else query @ key.transpose(-2, -1)
+        )  # (B, h, T, S)
         if bias is not None:
-            scores = scores + bias.unsqueeze(1)
+            scores = scores + (bias if bias.ndim == 4 else bias.unsqueeze(1))
         weights = normalise(scores, visible, empty)
         if replaced is not None:
             weights = replaced.unsqueeze(1).expand_as(weights)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from models.interface import Masked, Read, Rows, State, Stepped, symbol
 from models.layers.attention import AttentionTrace
-from models.layers.blocks import SelfLayer
+from models.layers.blocks import SelfLayer, Style
 from models.layers.readout import TiedOutput, embedding
 from models.layers.visibility import Empty, by_layer, causal, compose, keys, known_names
 from models.systems.single_stream import SingleStream, Stream
@@ -60,8 +60,9 @@ class GPT(SingleStream, Masked):
         self.config = config
         self.embedding = embedding(config.vocab_size, config.d_model)
         self.positions = nn.Embedding(config.positions, config.d_model)
-        sizes = (config.d_model, config.n_heads, config.d_feedforward, config.dropout, "pre", nn.GELU)
-        self.layers = nn.ModuleList([SelfLayer(*sizes) for _ in range(config.n_layers)])
+        sizes = (config.d_model, config.n_heads, config.d_feedforward, config.dropout)
+        style = Style(*sizes, order="pre", activation=nn.GELU)
+        self.layers = nn.ModuleList([SelfLayer(style) for _ in range(config.n_layers)])
         self.norm = nn.LayerNorm(config.d_model)
         self.output = TiedOutput(self.embedding)
         self.dropout = nn.Dropout(config.dropout)

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from models.interface import Rows
 from models.layers.attention import MultiHeadAttention
-from models.layers.blocks import FeedForward, Order, SelfLayer
+from models.layers.blocks import CrossLayer, FeedForward, Order, SelfLayer, Style
 from models.layers.visibility import causal
-from models.systems.transformer import Config, DecoderLayer, Transformer
+from models.systems.transformer import Config, Transformer
 from tests.models.golden import Case, case, fill, wrong_conventions
 
 
@@ -21,28 +21,27 @@ def torch_attention(c: Case, prefix: str, module: MultiHeadAttention) -> None:
     fill(module, output__weight=c[f"{prefix}.out_proj.weight"], output__bias=c[f"{prefix}.out_proj.bias"])
 
 
-def torch_rest(c: Case, prefix: str, layer: SelfLayer | DecoderLayer) -> None:
+def torch_rest(c: Case, prefix: str, layer: SelfLayer | CrossLayer) -> None:
     for ours, theirs in (("0", "linear1"), ("2", "linear2")):
         fill(layer.feedforward, **{f"{ours}__{p}": c[f"{prefix}.{theirs}.{p}"] for p in ("weight", "bias")})
     for i, norm in enumerate(layer.norms):
         fill(norm, weight=c[f"{prefix}.norm{i + 1}.weight"], bias=c[f"{prefix}.norm{i + 1}.bias"])
 
 
-def sizes(c: Case, order: Order) -> Config:
+def style(c: Case, order: Order) -> Style:
     facts = c.meta["config"]
-    return Config(8, c["src"].shape[-1], facts["heads"], facts["ff"], 1, dropout=0.0, norm=order)
+    return Style(c["src"].shape[-1], facts["heads"], facts["ff"], 0.0, order)
 
 
 def encoder_layer(c: Case, i: int, order: Order = "post") -> SelfLayer:
-    facts = c.meta["config"]
-    layer = SelfLayer(c["src"].shape[-1], facts["heads"], facts["ff"], 0.0, order).double()
+    layer = SelfLayer(style(c, order)).double()
     torch_attention(c, f"encoder.layers.{i}.self_attn", layer.attention)
     torch_rest(c, f"encoder.layers.{i}", layer)
     return layer
 
 
-def decoder_layer(c: Case, i: int, order: Order = "post") -> DecoderLayer:
-    layer = DecoderLayer(sizes(c, order)).double()
+def decoder_layer(c: Case, i: int, order: Order = "post") -> CrossLayer:
+    layer = CrossLayer(style(c, order)).double()
     torch_attention(c, f"decoder.layers.{i}.self_attn", layer.attention)
     torch_attention(c, f"decoder.layers.{i}.multihead_attn", layer.cross)
     torch_rest(c, f"decoder.layers.{i}", layer)

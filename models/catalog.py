@@ -93,6 +93,12 @@ SYSTEMS: tuple[Entry, ...] = (
         "GPT's stack under a block relation: source rows read each other both ways, target rows read the past.",
         "0x09D", starts_from="gpt",
     ),
+    Entry(
+        "convs2s", "ConvS2S", "Convolution", "Gehring et al., ICML 2017", 2017,
+        "models.systems.convs2s:ConvS2S",
+        "Stacked gated convolutions with learned positions, and one read of the source in every decoder layer.",
+        "0x05D",
+    ),
 )
 # fmt: on
 

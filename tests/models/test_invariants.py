@@ -216,7 +216,7 @@ def test_given_weights_take_the_place_of_the_softmax(item: Entry) -> None:
 def test_a_raised_score_draws_the_read_from_its_step_on(item: Entry) -> None:
     system, rows, target_in = small(item), source(3, 3), target(5, 5)
     bias = torch.zeros(2, 5, 3).double()
-    bias[:, 2, 1] = 40.0
+    bias[:, 2, 1] = 400.0  # above what dot products of random rows can reach
     read = Read(bias=bias)
     plain, forced = system.score(rows, target_in), system.score(rows, target_in, read=read)
     weights = alignment(system, forced)

@@ -99,6 +99,12 @@ SYSTEMS: tuple[Entry, ...] = (
         "Stacked gated convolutions with learned positions, and one read of the source in every decoder layer.",
         "0x05D",
     ),
+    Entry(
+        "mamba", "Mamba", "State space", "Gu and Dao, 2023", 2023,
+        "models.systems.mamba:Mamba",
+        "One stream through states of fixed size; every row decides what it writes, reads and forgets.",
+        "0x0C.4", continues=True,
+    ),
 )
 # fmt: on
 

@@ -100,6 +100,12 @@ SYSTEMS: tuple[Entry, ...] = (
         "0x05D",
     ),
     Entry(
+        "s4", "S4", "State space", "Gu, Goel and Ré, ICLR 2022", 2022,
+        "models.systems.s4:S4",
+        "One linear state system a channel, run as a convolution over known rows and as a recurrence for a new one.",
+        "0x0C.3", continues=True,
+    ),
+    Entry(
         "mamba", "Mamba", "State space", "Gu and Dao, 2023", 2023,
         "models.systems.mamba:Mamba",
         "One stream through states of fixed size; every row decides what it writes, reads and forgets.",

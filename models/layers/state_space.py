@@ -149,10 +149,18 @@ def discretize_diagonal(Lambda: Tensor, delta: Tensor, method: str = "zoh") -> t
     raise ValueError(f"No discretisation is called {method!r}; there are bilinear and zoh.")
 
 
+def powers(a_bar: Tensor, length: int) -> Tensor:
+    """Abar^l for l = 0 .. L - 1: (..., N) -> (..., N, L), by doubling: log2 L products instead of L powers."""
+    found, leap = torch.ones_like(a_bar).unsqueeze(-1), a_bar.unsqueeze(-1)
+    while found.shape[-1] < length:
+        found = torch.cat([found, found * leap], dim=-1)
+        leap = leap * leap
+    return found[..., :length]
+
+
 def vandermonde(weights: Tensor, a_bar: Tensor, length: int) -> Tensor:
     """sum_n w_n Abar_n^l for l = 0 .. L - 1: (..., N), (..., N) -> (..., L), complex."""
-    powers = torch.arange(length, device=a_bar.device)
-    return (weights.unsqueeze(-2) @ a_bar.unsqueeze(-1) ** powers).squeeze(-2)
+    return (weights.unsqueeze(-2) @ powers(a_bar, length)).squeeze(-2)
 
 
 def kernel_diagonal(C: Tensor, b_bar: Tensor, a_bar: Tensor, length: int) -> Tensor:

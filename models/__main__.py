@@ -1,9 +1,10 @@
-"""Command line: python -m models list | translate | score | train | evaluate | tokenizer."""
+"""Command line: python -m models list | translate | score | fill | train | evaluate | tokenizer."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     score = _add(commands, "score", "log-probability of a translation, token by token")
     score.add_argument("source")
     score.add_argument("target")
+    _add(commands, "fill", "fill each [MASK] of an English sentence (bert, unilm)").add_argument("text")
     _add_train(_add(commands, "train", "train one system"))
     evaluate = _add(commands, "evaluate", "test figures into the manifest")
     evaluate.add_argument("--corpus", type=Path, required=True)
@@ -112,6 +114,20 @@ def _translate(args: argparse.Namespace) -> None:
 
     found = models.load(args.slug).translate(args.text, beam=args.beam, max_length=args.max_length)
     _show(found.as_dict(), True) if args.json else print(found.text)
+
+
+def _fill(args: argparse.Namespace) -> None:
+    from dataclasses import asdict
+
+    import models
+
+    found = models.load(args.slug).fill(args.text)
+    if args.json:
+        _show([asdict(place) for place in found], True)
+        return
+    for place in found:
+        best = (f"{piece} {math.exp(p):.3f}" for piece, p in zip(place.pieces, place.log_probs, strict=True))
+        print(f"{place.position:3}  {'   '.join(best)}")
 
 
 def _score(args: argparse.Namespace) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 TATOEBA = "English to French"
+FILL = "Filling hidden English words"
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,18 @@ SYSTEMS: tuple[Entry, ...] = (
         "models.systems.prefix_lm:PrefixLM",
         "GPT's stack under a block relation: source rows read each other both ways, target rows read the past.",
         "0x09D", starts_from="gpt",
+    ),
+    Entry(
+        "unilm", "UniLM", "Transformer", "Dong et al., NeurIPS 2019", 2019,
+        "models.systems.unilm:UniLM",
+        "One set of weights, trained under three visibility relations; which one holds is chosen when it runs.",
+        "0x09D", objective="three_masks",
+    ),
+    Entry(
+        "bert", "BERT", "Transformer", "Devlin et al., NAACL 2019", 2019,
+        "models.systems.bert:BERT",
+        "An encoder alone: every row reads both sides, and hidden words are filled in.",
+        "0x09E", task=FILL, objective="masked_tokens",
     ),
     Entry(
         "convs2s", "ConvS2S", "Convolution", "Gehring et al., ICML 2017", 2017,

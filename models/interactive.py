@@ -10,14 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from models.catalog import Entry, entry
+from models.catalog import TATOEBA, Entry, entry
 from models.decoding.beam import beam_search
 from models.decoding.greedy import Ended, greedy
 from models.execution.checkpoints import CheckpointError, load_system, read_manifest
 from models.execution.device import device, device_name
 from models.interface import Rows, Scored, System
 from models.training.corpus import source_rows
-from models.training.tokenizer import BOS, EOS, Tokenizer, Word, load_tokenizer
+from models.training.tokenizer import BOS, EOS, MASK, Tokenizer, Word, load_tokenizer
 
 MAX_SOURCE, MAX_TARGET, MAX_BEAM = 127, 128, 16
 
@@ -57,6 +57,15 @@ class Scoring:
 
 
 @dataclass(frozen=True)
+class Filled:
+    """One hidden place: the likeliest pieces with their log-probabilities, best first."""
+
+    position: int
+    pieces: list[str]
+    log_probs: list[float]
+
+
+@dataclass(frozen=True)
 class Translator:
     """A trained system with its tokenizer. Shared by all sessions: never change what it holds."""
 
@@ -80,6 +89,7 @@ class Translator:
 
     def translate(self, text: str, beam: int = 1, max_length: int = 64) -> Translation:
         """Greedy (beam 1) or beam translation. Raises ValueError with a sentence for input out of bounds."""
+        self._translates()
         if not 1 <= beam <= MAX_BEAM:
             raise ValueError(f"The beam must be between 1 and {MAX_BEAM}.")
         if not 1 <= max_length <= MAX_TARGET:
@@ -123,6 +133,7 @@ class Translator:
 
     def score(self, source: str, target: str) -> Scoring:
         """log p(target EOS | source). Raises ValueError with a sentence for input out of bounds."""
+        self._translates()
         ids = self.tokenizer.encode(target) if target else []
         if len(ids) >= MAX_TARGET:
             raise ValueError(
@@ -132,6 +143,42 @@ class Translator:
         return Scoring(
             told.source_tokens, told.target_tokens, told.log_probs, sum(told.log_probs), told.alignment
         )
+
+    def _translates(self) -> None:
+        if self.entry.task != TATOEBA:
+            raise ValueError(
+                f"{self.entry.title} does not translate: its task is “{self.entry.task}”. Try: python -m models fill."
+            )
+
+    @torch.inference_mode()
+    def fill(self, text: str, best: int = 5) -> list[Filled]:
+        """What stands in each [MASK] of an English text, for systems that read both sides.
+
+        Raises ValueError with a sentence where nothing is hidden or the system cannot fill.
+        """
+        system: Any = self.system
+        if not hasattr(system, "fill"):
+            raise ValueError(f"{self.entry.title} was not trained to fill hidden words; bert and unilm were.")
+        ids = self._hidden(text)
+        log_probs = torch.log_softmax(system.fill(self.rows(ids))[0], dim=-1)
+        found = []
+        for place in (k for k, token in enumerate(ids) if token == MASK):
+            values, tokens = log_probs[place].topk(best)
+            found.append(Filled(place, self.tokenizer.pieces(tokens.tolist()), values.tolist()))
+        return found
+
+    def _hidden(self, text: str) -> list[int]:
+        """Piece ids with EOS, MASK where the text says [MASK]."""
+        parts = text.split("[MASK]")
+        if len(parts) < 2:
+            raise ValueError("Nothing is hidden. Write [MASK] where a word is to be filled in.")
+        ids: list[int] = []
+        for number, part in enumerate(parts):
+            ids += [MASK] if number else []
+            ids += self.tokenizer.encode(part) if part.strip() else []
+        if len(ids) > MAX_SOURCE:
+            raise ValueError(f"This sentence has {len(ids)} pieces; at most {MAX_SOURCE} fit. Shorten it.")
+        return [*ids, EOS]
 
 
 _lock = threading.Lock()

@@ -93,6 +93,9 @@ class GPT(SingleStream, Masked):
         """The structural relation of streams whose source has `prefix` (B,) rows: (N, N) or (B, N, N)."""
         return causal(length, prefix.device)
 
+    def embed_target(self, ids: Tensor) -> Tensor:
+        return self.embedding(ids)
+
     def stack(
         self, x: Tensor, visible: tuple[Tensor, ...], empty: Empty = "error"
     ) -> tuple[Tensor, Trace, list[tuple[Tensor, Tensor]]]:
@@ -106,9 +109,14 @@ class GPT(SingleStream, Masked):
     def run(
         self, stream: Stream, masks: Mapping[str, Tensor] | None = None, empty: Empty = "error"
     ) -> tuple[Tensor, Trace]:
+        return self.under(self.relation(stream.valid.shape[1], stream.prefix), stream, masks, empty)
+
+    def under(
+        self, relation: Tensor, stream: Stream, masks: Mapping[str, Tensor] | None, empty: Empty
+    ) -> tuple[Tensor, Trace]:
+        """Every row of the stream under this structural relation, or the visitor's."""
         known_names(masks, ("stream",))
         length = stream.valid.shape[1]
-        relation = self.relation(length, stream.prefix)
         visible = by_layer("stream", relation, stream.valid, self.config.n_layers, masks)
         places = torch.arange(length, device=stream.valid.device).unsqueeze(0)
         rows, trace, _ = self.stack(self.place(stream.vectors, places), visible, empty)
@@ -137,16 +145,17 @@ class GPT(SingleStream, Masked):
 
     def read(self, source: Rows) -> CacheState:
         """The source's rows at once: the cache that the first target row reads."""
-        relation = self.relation(source.valid.shape[1], source.lengths)
+        vectors = self.packed(source, source.ids[:, :0]).vectors
+        relation = self.relation(vectors.shape[1], source.lengths)
         visible = by_layer("stream", relation, source.valid, self.config.n_layers)
-        places = torch.arange(source.valid.shape[1], device=source.valid.device).unsqueeze(0)
-        _, _, kept = self.stack(self.place(source.embed(self.embedding), places), visible)
+        places = torch.arange(vectors.shape[1], device=vectors.device).unsqueeze(0)
+        _, _, kept = self.stack(self.place(vectors, places), visible)
         return CacheState(source.valid, tuple(k for k, _ in kept), tuple(v for _, v in kept))
 
     def step(self, state: CacheState, token: Tensor, *, read: Read | None = None) -> Stepped:
         places = state.valid.sum(dim=1, keepdim=True)
         valid = torch.cat([state.valid, torch.ones_like(state.valid[:, :1])], dim=1)
-        x, traces, kept = self.place(self.embedding(token).unsqueeze(1), places), [], []
+        x, traces, kept = self.place(self.embed_target(token).unsqueeze(1), places), [], []
         for layer, past in zip(self.layers, zip(state.keys, state.values, strict=True), strict=True):
             x, trace, heads = layer(x, keys(valid), past)
             traces.append(trace)

@@ -38,10 +38,11 @@ class Stream:
         return rows.gather(1, self.target.unsqueeze(-1).expand(-1, -1, rows.shape[-1]))
 
 
-def pack(source: Tensor, valid: Tensor, target: Tensor) -> Stream:
+def pack(source: Tensor, valid: Tensor, target: Tensor, target_valid: Tensor | None = None) -> Stream:
     """Embedded source (B, S, d) with its validity (B, S), padded on the right, then embedded target (B, T, d).
 
-    Every target row counts as real: a padded one stands after all that it could disturb.
+    Without target_valid (B, T) every target row counts as real: where rows read the past alone, a padded one stands
+    after all that it could disturb.
     """
     S, T = source.shape[1], target.shape[1]
     prefix = valid.sum(dim=1)  # (B,)
@@ -51,7 +52,8 @@ def pack(source: Tensor, valid: Tensor, target: Tensor) -> Stream:
     both = torch.cat([source, target], dim=1)
     vectors = both.gather(1, index.unsqueeze(-1).expand(-1, -1, both.shape[-1]))
     places = prefix.unsqueeze(1) + torch.arange(T, device=source.device)
-    return Stream(vectors, row < (prefix + T).unsqueeze(1), prefix, places)
+    count = prefix + (T if target_valid is None else target_valid.sum(dim=1))
+    return Stream(vectors, row < count.unsqueeze(1), prefix, places)
 
 
 class SingleStream(TiedSystem):
@@ -62,8 +64,8 @@ class SingleStream(TiedSystem):
         raise NotImplementedError
 
     def packed(self, source: Rows, target_in: Tensor | Rows) -> Stream:
-        target = Rows.of(target_in).embed(self.embedding)
-        return pack(source.embed(self.embedding), source.valid, target)
+        target = Rows.of(target_in)
+        return pack(source.embed(self.embedding), source.valid, target.embed(self.embedding), target.valid)
 
     def features(
         self, source: Rows, target_in: Tensor | Rows, *, read: Read | None = None

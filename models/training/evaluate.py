@@ -16,7 +16,7 @@ from typing import Any
 import sacrebleu
 import torch
 
-from models.catalog import Entry
+from models.catalog import TATOEBA, Entry
 from models.decoding.beam import beam_search
 from models.decoding.greedy import greedy_batch
 from models.execution import checkpoints
@@ -25,8 +25,9 @@ from models.interactive import Translator, load_translator
 from models.interface import Rows
 from models.training.align_metrics import AlignmentCounts, argmax_links, count_links, parse_links, to_words
 from models.training.corpus import encode_pairs, load_pairs, references, source_rows
+from models.training.corruption import choose
 from models.training.story import StoryPair, generate, keeps_negation, minimal_pairs
-from models.training.tokenizer import EOS
+from models.training.tokenizer import EOS, MASK, N_SPECIAL
 from models.training.trainer import validate
 
 BUCKETS = ((1, 4), (5, 6), (7, 8), (9, 10), (11, 13), (14, 24))  # English words
@@ -169,9 +170,50 @@ def _public(path: Path, translator: Translator) -> list[tuple[str, str, Any, Any
     return found
 
 
+@torch.inference_mode()
+def filling_figures(translator: Translator, sentences: Sequence[str]) -> dict[str, Any]:
+    """Hidden pieces of English sentences: how often the likeliest piece, and the five likeliest, hold what stood there.
+
+    15% of the pieces of each sentence, chosen from one seed, are hidden all at once, every one as [MASK].
+    """
+    system: Any = translator.system
+    encoded = translator.tokenizer.encode_many(sentences)
+    first = five = count = 0
+    loss = 0.0
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        for start in range(0, len(encoded), 64):
+            rows = source_rows(encoded[start : start + 64]).to(device())
+            chosen = choose(rows.valid & (rows.ids >= N_SPECIAL))
+            log_probs = torch.log_softmax(
+                system.fill(Rows(rows.ids.masked_fill(chosen, MASK), rows.valid))[chosen], -1
+            )
+            truth = rows.ids[chosen].unsqueeze(-1)
+            best = log_probs.topk(5).indices
+            first += int((best[:, :1] == truth).sum())
+            five += int((best == truth).any(-1).sum())
+            loss -= float(log_probs.gather(-1, truth).sum())
+            count += len(truth)
+    return {
+        "hidden_pieces": count,
+        "filled_first": round(first / count, 4),
+        "filled_five": round(five / count, 4),
+        "fill_loss": round(loss / count, 4),
+    }
+
+
 def evaluate(entry: Entry, corpus: Path) -> dict[str, Any]:
     """Every figure of one system; stored in the manifest and returned."""
     translator = load_translator(entry.slug)
+    metrics = _translating(translator, corpus) if entry.task == TATOEBA else {}
+    if hasattr(translator.system, "fill"):
+        sentences = list(references(load_pairs(corpus, "test")))
+        metrics |= filling_figures(translator, sentences)
+    checkpoints.update_manifest(entry.slug, lambda item: item.update(metrics=metrics))
+    return metrics
+
+
+def _translating(translator: Translator, corpus: Path) -> dict[str, Any]:
     pairs = load_pairs(corpus, "test")
     refs = references(pairs)
     sentences, answers = list(refs), list(refs.values())
@@ -192,5 +234,4 @@ def evaluate(entry: Entry, corpus: Path) -> dict[str, Any]:
     }
     if translator.system.has_alignment:
         metrics["alignment_error_rate"] = alignment_figures(translator, corpus)
-    checkpoints.update_manifest(entry.slug, lambda item: item.update(metrics=metrics))
     return metrics

@@ -21,8 +21,11 @@ from tokenizers import models, pre_tokenizers, trainers
 from models.training.words import WORD_PATTERN, split_words
 
 PAD, BOS, EOS, SEP, MASK = 0, 1, 2, 3, 4
-N_SPECIAL = 32  # room for sentinels of later systems
-SPECIAL_NAMES = {PAD: "PAD", BOS: "BOS", EOS: "EOS", SEP: "SEP", MASK: "[MASK]"}
+N_SPECIAL = 32
+SENTINELS = range(5, N_SPECIAL)  # each stands for a hidden span
+SPECIAL_NAMES = {PAD: "PAD", BOS: "BOS", EOS: "EOS", SEP: "SEP", MASK: "[MASK]"} | {
+    token: f"<{k + 1}>" for k, token in enumerate(SENTINELS)
+}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 DIRECTORY = Path(__file__).resolve().parents[2] / "assets" / "tokenizer"
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from models import interactive
-from models.catalog import TRANSLATORS
+from models.catalog import SYSTEMS
 from models.execution import checkpoints
 from models.training.tokenizer import load_tokenizer
 from tests.models.small import small
@@ -20,7 +20,7 @@ from tests.models.small import small
 def untrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """assets/ with a checkpoint of every system under the committed vocabulary. Copy it before changing it."""
     tokenizer, assets = load_tokenizer(), tmp_path_factory.mktemp("untrained") / "assets"
-    for seed, item in enumerate(TRANSLATORS):
+    for seed, item in enumerate(SYSTEMS):
         system = small(item, seed=seed, vocab_size=tokenizer.vocab_size, max_source=128).float()
         system.output_table()[0].mul_(0.2)
         checkpoints.save(

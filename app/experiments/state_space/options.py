@@ -14,7 +14,7 @@ DEFAULT_LENGTHS = ("16", "64", "256", "1024")
 LIMITED = {
     "Transformer": 2048
 }  # rows whose square of weights, times heads and layers, still fits beside other visitors
-LIMITS = ("max_positions", "max_source", "max_length")  # configuration fields that bound a table of positions
+LIMITS = ("positions", "max_source")  # configuration fields that bound a table of positions
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,11 @@ def mounted(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def test_limits_hold_zero_and_every_value(mounted: list[dict[str, Any]]) -> None:
-    tracks([Track("y", (Curve("a", np.array([1.0, 3.0])), Curve("b", np.array([2.0, -5.0]))))], key="k", title="t")
+    tracks(
+        [Track("y", (Curve("a", np.array([1.0, 3.0])), Curve("b", np.array([2.0, -5.0]))))],
+        key="k",
+        title="t",
+    )
     low, high = mounted[-1]["data"]["tracks"][0]["limits"]
     assert low < -5 < 0 < 3 < high
     tracks([Track("y", (Curve("flat", np.zeros(2)),))], key="k", title="t")

@@ -58,6 +58,19 @@ LABS: tuple[Lab, ...] = (
         shows_not="A large weight is not a reason. Open “Move the weights” to see how little the output may change.",
         summary="Read scores, weights and contexts step by step; force a read; move the weights.",
     ),
+    Lab(
+        slug="state_space",
+        title="State space",
+        group="Keeping a state",
+        question="How can one layer be a recurrence and a convolution at once, and what does selection cost?",
+        section="article 0x0C.1 to 0x0C.6",
+        page="labs/state_space.py",
+        shows="A small linear layer that you can redraw, run by both schedules at once; what a trained selective layer "
+        "decides about each of your words; and what each system keeps for its next token, weighed on this server.",
+        shows_not="What survives in a state is not what is used, and a small state is not a fast one: times are those "
+        "of this machine and of these small models.",
+        summary="Draw an input through one layer both ways, watch Mamba decide what to keep, weigh the states.",
+    ),
 )
 
 BY_SLUG = {one.slug: one for one in LABS}

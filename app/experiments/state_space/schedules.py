@@ -62,8 +62,8 @@ def schedules(ask: Ask) -> Schedules:
     a_bar, b_bar = torch.stack([a for a, _ in bars]), torch.stack([b for _, b in bars])
     kernel = equations.kernel(a_bar[0], b_bar[0], C, STEPS)
     convolved = equations.convolve(u, kernel) + D * u
-    states, recurrent = _recur(a_bar, b_bar, C, D, u)
-    response = _response(a_bar, b_bar, C, D)
+    states, recurrent = equations.recur(a_bar, b_bar, C, D, u)
+    response = (equations.response(a_bar, b_bar, C, STEPS) + D * torch.eye(STEPS, dtype=C.dtype)).numpy()
     spread = max(float(np.ptp(np.diagonal(response, -k))) for k in range(STEPS))
     mismatch = float((convolved - recurrent).abs().max())
     size = max(1.0, float(recurrent.abs().max()))
@@ -81,24 +81,6 @@ def _numbers(hundredths: tuple[int, ...]) -> torch.Tensor:
 def _swing(vary: int) -> np.ndarray:
     """The factor on A at each row: 1 where nothing varies, otherwise a slow wave of the chosen depth."""
     return 1 + vary / 100 * np.sin(2 * np.pi * np.arange(STEPS) / 24)
-
-
-def _recur(
-    a_bar: torch.Tensor, b_bar: torch.Tensor, C: torch.Tensor, D: float, u: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """x_k = A_k x_(k-1) + B_k u_k, y_k = C x_k + D u_k, one row after another."""
-    x, states = torch.zeros_like(C), []
-    for A_k, B_k, u_k in zip(a_bar, b_bar, u, strict=True):
-        x = A_k @ x + B_k * u_k
-        states.append(x)
-    rows = torch.stack(states)
-    return rows, rows @ C + D * u
-
-
-def _response(a_bar: torch.Tensor, b_bar: torch.Tensor, C: torch.Tensor, D: float) -> np.ndarray:
-    """response[t, s] = C A_t .. A_(s+1) B_s (+ D where t = s): one impulse for each column."""
-    columns = [_recur(a_bar, b_bar, C, D, one)[1] for one in torch.eye(len(a_bar), dtype=a_bar.dtype)]
-    return torch.stack(columns, dim=1).numpy()
 
 
 def _checks(

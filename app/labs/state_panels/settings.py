@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SLUGS = tuple(item.slug for item in TRANSLATORS)
 SHOWN = ("rnn_encoder_decoder", "rnn_search", "transformer", "gpt", "convs2s", "s4", "mamba")
 RING = options.PRESETS["ring"]
+EDITS = {"remove": "Removed", "duplicate": "Said twice"}
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,9 @@ class Settings:
     u: tuple[int, ...] = wholes(
         "u", -options.MOST_U, options.MOST_U, default=options.INPUTS["Two pulses"], most=options.STEPS
     )
-    layer: int = whole("l", 1, 12, default=1)
+    layer: str = choice("l", [str(k + 1) for k in range(12)], default="1")
     token: int | None = whole("k", 0, 127, default=None)
-    edit: str = choice("x", ("remove", "duplicate"), default="remove")
+    edit: str = choice("x", tuple(EDITS), default="remove")
     systems: tuple[str, ...] = choices("y", SLUGS, default=[s for s in SHOWN if s in SLUGS], most=len(SLUGS))
     measure: bool = flag("t")
     lengths: tuple[str, ...] = choices(

@@ -56,7 +56,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Edited:
-    """The sentence without one piece, or with it twice: its output, and per layer |x' - x| / |x| of the state after it."""
+    """The sentence without one piece, or with it twice: its output, and a layer the |x' - x| / |x| that follows."""
 
     tokens: tuple[str, ...]
     output: str

@@ -8,8 +8,8 @@ import pytest
 
 from app.experiments.state_space import length
 from app.experiments.state_space.length import Kept, Point, crossing_point, kept
-from tests.models.conftest import assets as assets  # noqa: PLC0414 - a fixture is used by its name
-from tests.models.conftest import untrained as untrained  # noqa: PLC0414
+from tests.models.conftest import assets as assets
+from tests.models.conftest import untrained as untrained
 
 
 def test_a_summary_does_not_grow_and_annotations_do(assets: Path) -> None:

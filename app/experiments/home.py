@@ -98,17 +98,32 @@ def picture_title(run: SentenceRun, look: Look) -> str:
     if run.heads is None:
         return "Alignment weights"
     layers, heads = run.heads.shape[:2]
-    read = f"head {look.head} of {heads}" if look.head else f"mean of {heads} heads"
-    return f"Cross attention, layer {look.layer or layers} of {layers}, {read}"
+    layer = look.layer if 0 < look.layer <= layers else layers
+    if heads == 1:
+        return f"Attention of layer {layer} of {layers}"
+    read = f"head {look.head} of {heads}" if 0 < look.head <= heads else f"mean of {heads} heads"
+    return f"Cross attention, layer {layer} of {layers}, {read}"
 
 
 def crossing(run: SentenceRun) -> tuple[StateTensor, ...]:
-    """What reaches a decoder that has no source rows.
+    """What reaches the decisions of a system that aligns nothing: tensors of one kind together, layer by layer.
 
     It is the first state; where a summary is among it, only the summary, since the state s_0 is computed from it.
     """
     summary = tuple(one for one in run.answers.state if one.name == "summary")
-    return summary or run.answers.state
+    kinds: dict[str, list[StateTensor]] = {}
+    for one in summary or run.answers.state:
+        kinds.setdefault(one.name.split("[")[0], []).append(one)
+    return tuple(_together(name, parts) for name, parts in kinds.items())
+
+
+def _together(name: str, parts: list[StateTensor]) -> StateTensor:
+    if len(parts) == 1:
+        return parts[0]
+    symbol = parts[0].symbol.split(", layer")[0]
+    return StateTensor(
+        f"{name}, {len(parts)} layers", symbol, parts[0].shape, sum(one.nbytes for one in parts)
+    )
 
 
 def answers(run: SentenceRun) -> list[Answer]:

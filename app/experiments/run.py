@@ -86,9 +86,15 @@ class SentenceRun:
     heads: np.ndarray | None = None
 
     def read(self, layer: int = -1, head: int | None = None) -> np.ndarray | None:
-        """Weights (T, S) of one layer, the mean of its heads or one head (from 0), where there are several."""
+        """Weights (T, S) of one layer, the mean of its heads or one head (from 0), where there are several.
+
+        A layer or head that this system does not have, chosen for another one, gives the last layer or the mean.
+        """
         if self.heads is None:
             return self.weights
+        layers, heads = self.heads.shape[:2]
+        layer = layer if -layers <= layer < layers else -1
+        head = head if head is not None and head < heads else None
         return self.heads[layer].mean(axis=0) if head is None else self.heads[layer, head]
 
     def matrix(self, show: Show, *, layer: int = -1, head: int | None = None) -> np.ndarray | None:

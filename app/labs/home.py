@@ -270,7 +270,8 @@ def crossing(run: SentenceRun) -> None:
     tensors = home.crossing(run)
     rows = [(one.symbol, one.name, " × ".join(map(str, one.shape)), f"{one.nbytes:,} B") for one in tensors]
     total = home.size(sum(one.nbytes for one in tensors))
-    st.html(cards.crossing(run.source.labels("pieces"), run.answers.encode_steps, rows, total))
+    readable = run.visible is not None
+    st.html(cards.crossing(run.source.labels("pieces"), run.answers.encode_steps, rows, total, readable))
 
 
 def figures() -> None:

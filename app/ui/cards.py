@@ -60,13 +60,32 @@ def pin_bar(pinned: str, segments: Sequence[tuple[str, str]]) -> str:
     return f'<div class="se-pinned" role="status"><p><b>Pinned</b></p><p lang="en">{escape(pinned)}</p>{now}</div>'
 
 
+_LEFT = (
+    "No decision can read a source row, so there are no weights to draw. This is what crosses instead:",
+    "the rows are left behind",
+    "whatever the length of the sentence",
+)
+_KEPT = (
+    "Source and output are one stream: every layer of every decision reads source rows and its own past in one "
+    "softmax, so no row of weights belongs to the source alone. This is what stays readable:",
+    "they stay as keys and values",
+    "and more with every row",
+)
+
+
 def crossing(
-    source: Sequence[str], steps: int, tensors: Sequence[tuple[str, str, str, str]], total: str
+    source: Sequence[str],
+    steps: int,
+    tensors: Sequence[tuple[str, str, str, str]],
+    total: str,
+    readable: bool = False,
 ) -> str:
     """The honest picture of a system without alignment: its rows end in what crosses.
 
-    tensors: (symbol, name, shape, bytes) of each that the decoder receives.
+    tensors: (symbol, name, shape, bytes) of each that the decisions receive. readable: source rows stay in a cache, one
+    stream with the output, so that every decision can read them, but not apart from its own past.
     """
+    told, flow, end = _KEPT if readable else _LEFT
     rows = "".join(f"<li>{escape(word)}</li>" for word in source)
     boxes = "".join(
         f"<li><b>{escape(symbol)}</b> {escape(name)}<span>{escape(shape)}<br>{escape(count)}</span></li>"
@@ -75,13 +94,12 @@ def crossing(
     count = len(tensors)
     return (
         '<div class="se-crossing" role="group" aria-label="What crosses from encoder to decoder">'
-        "<h4>No alignment exists here</h4>"
-        "<p>No decision can read a source row, so there are no weights to draw. This is what crosses instead:</p>"
+        f"<h4>No alignment exists here</h4><p>{told}</p>"
         f'<ol class="rows" aria-label="Source rows">{rows}</ol>'
-        f'<p class="flow">{steps} dependent encoder steps, then the rows are left behind</p>'
+        f'<p class="flow">{steps} dependent steps to read them, then {flow}</p>'
         f'<ol class="tensors" aria-label="Tensors that cross">{boxes}</ol>'
         f'<p class="flow">{"this one tensor" if count == 1 else f"these {count} tensors"}, {escape(total)}, '
-        "whatever the length of the sentence</p></div>"
+        f"{end}</p></div>"
     )
 
 

@@ -140,6 +140,10 @@ class GPT(SingleStream, Masked):
         relation = self.relation(stream.valid.shape[1], stream.prefix)
         return {"stream": compose(relation, stream.valid)}
 
+    def source_visible(self, source: Rows, trace: Trace) -> Tensor:
+        rows = trace.stream[0].weights.shape[-1] - source.valid.shape[1]
+        return source.valid.unsqueeze(1).expand(-1, rows, -1)
+
     def reads(self, trace: Trace) -> dict[str, tuple[AttentionTrace, ...]]:
         return {"stream": trace.stream}
 

@@ -79,6 +79,8 @@ def test_a_transformer_has_a_matrix_for_each_layer_and_head(assets: Path) -> Non
     np.testing.assert_array_equal(found.read(), found.heads[-1].mean(axis=0))  # pyright: ignore[reportArgumentType]
     np.testing.assert_array_equal(found.read(0, 2), found.heads[0, 2])  # pyright: ignore[reportArgumentType]
     assert not np.allclose(found.heads[0, 2], found.heads[1].mean(axis=0))
+    # chosen for a system with more of them
+    np.testing.assert_array_equal(found.read(7, 9), found.read())  # pyright: ignore[reportArgumentType]
     translator = models.load("transformer")
     scored, _ = translator.forced(list(found.source.ids), list(found.target.ids))
     np.testing.assert_allclose(found.heads[1, 1], scored.trace.cross[1].weights[0, 1].numpy(), atol=1e-5)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +100,9 @@ def picture_title(run: SentenceRun, look: Look) -> str:
     layers, heads = run.heads.shape[:2]
     layer = look.layer if 0 < look.layer <= layers else layers
     if heads == 1:
-        return f"Attention of layer {layer} of {layers}"
+        return (
+            f"Attention of layer {layer} of {layers}" if look.layer else f"Attention, mean of {layers} layers"
+        )
     read = f"head {look.head} of {heads}" if 0 < look.head <= heads else f"mean of {heads} heads"
     return f"Cross attention, layer {layer} of {layers}, {read}"
 
@@ -121,9 +123,8 @@ def _together(name: str, parts: list[StateTensor]) -> StateTensor:
     if len(parts) == 1:
         return parts[0]
     symbol = parts[0].symbol.split(", layer")[0]
-    return StateTensor(
-        f"{name}, {len(parts)} layers", symbol, parts[0].shape, sum(one.nbytes for one in parts)
-    )
+    total = sum(one.nbytes for one in parts)
+    return replace(parts[0], name=f"{name}, {len(parts)} layers", symbol=symbol, nbytes=total)
 
 
 def answers(run: SentenceRun) -> list[Answer]:

@@ -88,11 +88,14 @@ class SentenceRun:
     def read(self, layer: int = -1, head: int | None = None) -> np.ndarray | None:
         """Weights (T, S) of one layer, the mean of its heads or one head (from 0), where there are several.
 
-        A layer or head that this system does not have, chosen for another one, gives the last layer or the mean.
+        A layer or head that this system does not have, chosen for another one, gives the last layer or the mean. With
+        one head a layer, as in ConvS2S, no layer chosen is what the system itself calls its alignment.
         """
         if self.heads is None:
             return self.weights
         layers, heads = self.heads.shape[:2]
+        if heads == 1 and layer == -1:
+            return self.weights
         layer = layer if -layers <= layer < layers else -1
         head = head if head is not None and head < heads else None
         return self.heads[layer].mean(axis=0) if head is None else self.heads[layer, head]

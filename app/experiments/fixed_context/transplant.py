@@ -22,11 +22,11 @@ from models.analysis import invariants
 from models.decoding.greedy import greedy
 from models.execution.device import device
 from models.interactive import Translator
+from models.systems.encoder_decoder import CacheState
 from models.systems.lstm_seq2seq import StackState
 from models.systems.luong import LuongState
 from models.systems.rnn_encoder_decoder import SummaryState
 from models.systems.rnn_search import SearchState
-from models.systems.transformer import CacheState
 from models.training.tokenizer import BOS
 
 MOST = 64  # decisions

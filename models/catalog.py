@@ -98,13 +98,13 @@ SYSTEMS: tuple[Entry, ...] = (
         "unilm", "UniLM", "Transformer", "Dong et al., NeurIPS 2019", 2019,
         "models.systems.unilm:UniLM",
         "One set of weights, trained under three visibility relations; which one holds is chosen when it runs.",
-        "0x09D", objective="three_masks",
+        "0x09D", objective="three_masks", starts_from="prefix_lm",
     ),
     Entry(
         "bert", "BERT", "Transformer", "Devlin et al., NAACL 2019", 2019,
         "models.systems.bert:BERT",
         "An encoder alone: every row reads both sides, and hidden words are filled in.",
-        "0x09E", task=FILL, objective="masked_tokens",
+        "0x09E", starts_from="transformer", task=FILL, objective="masked_tokens",
     ),
     Entry(
         "convs2s", "ConvS2S", "Convolution", "Gehring et al., ICML 2017", 2017,

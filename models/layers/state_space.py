@@ -17,9 +17,11 @@ import math
 from typing import Literal, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 Method = Literal["bilinear", "zoh"]
+DIRECT = 128  # rows up to which, in a batch of 32 on a CPU, the Toeplitz product costs what the FFT costs
 
 
 # ---- dense
@@ -93,10 +95,22 @@ def response(a_bar: Tensor, b_bar: Tensor, C: Tensor, length: int) -> Tensor:
 
 
 def convolve(u: Tensor, K: Tensor) -> Tensor:
-    """Causal convolution over the last axis by FFT, y_t = sum_l K_l u_(t-l): u (..., L), K (..., L), real.
+    """Causal convolution over the last axis, y_t = sum_l K_l u_(t-l): u (..., L), K (..., L), real.
 
-    Both are padded to 2 L, so that the end does not run round into the beginning.
+    A short input meets the Toeplitz matrix of K, so that a later row adds exactly nothing to an earlier one; a long one
+    goes by FFT, whose rounding spreads over every row.
     """
+    return convolve_direct(u, K) if u.shape[-1] <= DIRECT else convolve_fft(u, K)
+
+
+def convolve_direct(u: Tensor, K: Tensor) -> Tensor:
+    """`convolve` as the sum it stands for, L^2 products: window t of the padded K is K_(t-L+1) .. K_t."""
+    windows = F.pad(K, (u.shape[-1] - 1, 0)).unfold(-1, u.shape[-1], 1)  # (..., L, L)
+    return torch.einsum("...tl,...l->...t", windows, u.flip(-1))
+
+
+def convolve_fft(u: Tensor, K: Tensor) -> Tensor:
+    """`convolve` in L log L: both are padded to 2 L, so that the end does not run round into the beginning."""
     size = 2 * u.shape[-1]
     return torch.fft.irfft(torch.fft.rfft(u, size) * torch.fft.rfft(K, size), size)[..., : u.shape[-1]]
 

@@ -33,9 +33,9 @@ NORM = partial(nn.LayerNorm, eps=1e-12)
 class Config:
     vocab_size: int = 8192
     d_model: int = 192
-    n_heads: int = 8
+    n_heads: int = 6
     d_feedforward: int = 768
-    n_layers: int = 5
+    n_layers: int = 3
     positions: int = 128
     dropout: float = 0.1
 

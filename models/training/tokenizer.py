@@ -83,7 +83,7 @@ class Tokenizer:
 
     def _show(self, token: int) -> str:
         if token < N_SPECIAL:
-            return SPECIAL_NAMES.get(token, f"control {token}")
+            return SPECIAL_NAMES[token]
         raw = self._bytes[token - N_SPECIAL]
         try:
             return raw.decode("utf-8").removeprefix(" ") or "␣"

@@ -13,7 +13,7 @@ import pytest
 
 import models
 from models import __main__ as cli
-from models.catalog import SYSTEMS
+from models.catalog import SYSTEMS, entry
 from models.execution import checkpoints
 from models.execution.checkpoints import read_manifest, sha256
 
@@ -53,7 +53,7 @@ def test_list_tells_every_system(assets: Path, monkeypatch: Any, capsys: Any) ->
         assert row.keys() == fields
         assert row["sha256"] == sha256(assets / "checkpoints" / row["slug"] / "weights.safetensors")
         assert row["parameters"] > 1000
-        assert row["task"] == "English to French"
+        assert row["task"] == entry(row["slug"]).task
         assert row["device"]
 
 

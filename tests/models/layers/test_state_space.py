@@ -12,6 +12,8 @@ from models.layers import state_space as s
 from models.layers.convolution import glu
 from tests.models.golden import Case, case
 
+ROUTES = (s.convolve, s.convolve_direct, s.convolve_fft)
+
 
 def complex_of(found: Case, name: str) -> Tensor:
     return torch.complex(found[f"{name}_re"], found[f"{name}_im"])
@@ -31,7 +33,8 @@ def test_bilinear_and_zero_order_hold_as_annotated_s4_and_scipy_have_them() -> N
     found.check("K", kernel)
     found.check("y_recurrence", y)
     found.check("x_last", states[-1])
-    found.check("y_conv", s.convolve(found["u"], kernel))
+    for route in ROUTES:
+        found.check("y_conv", route(found["u"], kernel))
 
 
 def test_hippo_is_diagonal_plus_low_rank_and_its_kernel_is_a_cauchy_product() -> None:
@@ -50,7 +53,8 @@ def test_hippo_is_diagonal_plus_low_rank_and_its_kernel_is_a_cauchy_product() ->
     kernel = s.kernel_low_rank(Lambda, P, P, B_, C[0], float(found["step"]), 12)
     found.check("K", kernel.real)
     found.same(kernel, complex_of(found, "K_from_powers"))
-    found.check("y_conv", s.convolve(found["u"], kernel.real))
+    for route in ROUTES:
+        found.check("y_conv", route(found["u"], kernel.real))
     _, y = s.recur(a_bar, b_bar, C[0], 0.0, found["u"].to(C.dtype))
     found.same(y, complex_of(found, "y_recurrence"))
 
@@ -104,9 +108,10 @@ def test_convolution_is_recurrence_on_any_system(
     a_bar, b_bar = s.discretize(A, B, delta, method)
     u = torch.randn(length, generator=torch.Generator().manual_seed(seed + 1)).double()
     _, recurrent = s.recur(a_bar, b_bar, C, 0.7, u)
-    convolved = s.convolve(u, s.kernel(a_bar, b_bar, C, length)) + 0.7 * u
     size = max(1.0, float(recurrent.abs().max()))
-    torch.testing.assert_close(convolved / size, recurrent / size, rtol=0, atol=1e-9)
+    for route in ROUTES:
+        convolved = route(u, s.kernel(a_bar, b_bar, C, length)) + 0.7 * u
+        torch.testing.assert_close(convolved / size, recurrent / size, rtol=0, atol=1e-9)
     torch.testing.assert_close(
         s.response(a_bar, b_bar, C, length) @ u + 0.7 * u, recurrent, rtol=1e-9, atol=1e-9
     )
@@ -120,6 +125,14 @@ def test_single_precision_stays_close_over_4096_rows() -> None:
     _, recurrent = s.recur(a_bar, b_bar, C, 0.0, u)
     convolved = s.convolve(u, s.kernel(a_bar, b_bar, C, 4096))
     assert (convolved - recurrent).abs().max() / recurrent.abs().max() < 2e-4
+
+
+def test_a_short_convolution_lets_nothing_of_a_later_row_into_an_earlier_one() -> None:
+    u, K = torch.randn(2, 3, s.DIRECT), torch.randn(3, s.DIRECT)
+    later = u.clone()
+    later[..., 40:] = 1e6
+    assert torch.equal(s.convolve(u, K)[..., :40], s.convolve(later, K)[..., :40])
+    assert not torch.equal(s.convolve_fft(u, K)[..., :40], s.convolve_fft(later, K)[..., :40])
 
 
 def test_a_system_that_varies_has_no_kernel() -> None:

@@ -16,7 +16,9 @@ from models.training.tokenizer import (
     MASK,
     N_SPECIAL,
     PAD,
+    SENTINELS,
     SEP,
+    SPECIAL_NAMES,
     Tokenizer,
     load_tokenizer,
     save_tokenizer,
@@ -105,9 +107,10 @@ def test_contractions_come_apart() -> None:
 
 
 def test_control_tokens_are_words_with_names_and_no_text() -> None:
-    ids = [BOS, *TOKENIZER.encode("Thank you"), EOS, PAD, SEP, MASK, 9]
+    ids = [BOS, *TOKENIZER.encode("Thank you"), EOS, PAD, SEP, MASK, SENTINELS[0], SENTINELS[-1]]
     texts = [w.text for w in TOKENIZER.words(ids)]
-    assert texts == ["BOS", "Thank", "you", "EOS", "PAD", "SEP", "[MASK]", "control 9"]
+    assert texts == ["BOS", "Thank", "you", "EOS", "PAD", "SEP", "[MASK]", "<1>", "<27>"]
+    assert set(SPECIAL_NAMES) == set(range(N_SPECIAL))
     assert TOKENIZER.decode(ids) == "Thank you"
 
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.catalog import entry
 from models.interface import Rows
 from models.layers.convolution import RowConvolution, glu
 from models.systems.convs2s import Config, ConvS2S
-from tests.models.golden import Case, case
+from tests.models.golden import Case, article, case
 from tests.models.small import small, source, target
 
 PAD = 1  # in fairseq
@@ -99,6 +100,21 @@ def test_stepping_from_the_buffer_is_the_convolution(width: int, dilation: int) 
         assert buffer.shape == (2, (width - 1) * dilation, 3)
         found.append(out)
     torch.testing.assert_close(torch.stack(found, 1), layer(rows), rtol=0, atol=1e-12)
+
+
+def test_the_articles_shapes_and_a_layer_is_one_product_over_its_windows() -> None:
+    given, shapes = (article()["convs2s_shape_trace"][part] for part in ("inputs", "expected"))
+    B, T, d, k = (given[name] for name in "BTdk")
+    layer, rows = RowConvolution(d, 2 * d, k).double(), torch.randn(B, T, d).double()
+    windows = F.pad(rows, (0, 0, k - 1, 0)).unfold(1, k, 1).transpose(2, 3)  # (B, T, k, d), oldest first
+    W = layer.weight.transpose(1, 2).flatten(1)  # tap by tap, the channels of each together
+    product, update = windows.flatten(2) @ W.T + layer.bias, glu(layer(rows))
+    torch.testing.assert_close(layer(rows), product)
+    found = {
+        "windows": windows, "flat": windows.flatten(2), "W": W, "pre_glu": product, "update": update,
+        "out": rows + update,
+    }  # fmt: skip
+    assert {name: list(one.shape) for name, one in found.items()} == shapes
 
 
 def test_glu_by_hand() -> None:

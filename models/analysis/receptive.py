@@ -215,7 +215,7 @@ def _read_by(layer: Layer, chosen: np.ndarray, count: int) -> np.ndarray:
 def _reads_any(layer: Layer, below: np.ndarray, count: int) -> np.ndarray:
     places = np.arange(count)[:, None] * layer.stride + np.array(layer.offsets)
     inside = (places >= 0) & (places < len(below))
-    return (below[places.clip(0, len(below) - 1)] & inside).any(axis=1)
+    return np.any(below[places.clip(0, len(below) - 1)] & inside, axis=1)
 
 
 # ---- how many layers a distance takes

@@ -52,6 +52,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--onward", action="store_true", help="a new schedule from the shipped weights of the same system"
     )
+    parser.add_argument("--spans-only", action="store_true", help="hidden spans alone, before --onward (t5)")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop this session after so long")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--dropout", type=float, default=0.1)
@@ -76,6 +77,7 @@ def _train(args: argparse.Namespace) -> None:
         dropout=args.dropout,
         resume=args.resume,
         onward=args.onward,
+        spans_only=args.spans_only,
         minutes=args.minutes,
     )
 

@@ -14,7 +14,8 @@ FILL = "Filling hidden English words"
 class Entry:
     """One trained system. `builder` is "module:Class"; `config` are the choices that differ from its defaults;
     `starts_from` names the system whose trained parameters its training began with. `objective` names the loss
-    (models/training/objectives.py); `continues` says that plain English, after an empty source, is trained too."""
+    (models/training/objectives.py); `continues` says that plain English, after an empty source, is trained too;
+    `prompt` are the words that stand before every sentence to translate."""
 
     slug: str
     title: str
@@ -29,6 +30,7 @@ class Entry:
     task: str = TATOEBA
     objective: str = "target_rows"
     continues: bool = False
+    prompt: str = ""
 
     def system_class(self) -> Any:
         module, name = self.builder.split(":")

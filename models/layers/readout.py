@@ -24,15 +24,26 @@ class DeepOutput(nn.Module):
 
 
 class TiedOutput(nn.Module):
-    """Logits from the embedding's own table: one parameter, two uses (0x0A.2)."""
+    """Logits from the embedding's own table: one parameter, two uses (0x0A.2). Without biases it adds zeros."""
 
-    def __init__(self, table: nn.Embedding) -> None:
+    def __init__(self, table: nn.Embedding, biases: bool = True) -> None:
         super().__init__()
         self.table = table
-        self.bias = nn.Parameter(torch.zeros(table.num_embeddings))
+        zeros = torch.zeros(table.num_embeddings)
+        if biases:
+            self.bias = nn.Parameter(zeros)
+        else:
+            self.register_buffer("bias", zeros, persistent=False)
 
     def forward(self, rows: Tensor) -> Tensor:
         return F.linear(rows, self.table.weight, self.bias)
+
+
+class FreeOutput(TiedOutput):
+    """Logits from a table of its own, without biases: T5 1.1's."""
+
+    def __init__(self, vocab_size: int, d_model: int) -> None:
+        super().__init__(embedding(vocab_size, d_model), biases=False)
 
 
 def embedding(vocab_size: int, d_model: int) -> nn.Embedding:

@@ -68,7 +68,7 @@ class EncoderDecoder(TiedSystem, Masked):
         self.encoder = nn.ModuleList([SelfLayer(style) for _ in range(n_layers)])
         self.decoder = nn.ModuleList([CrossLayer(style) for _ in range(n_layers)])
         self.encoder_norm, self.decoder_norm = (last_norm(style) for _ in range(2))
-        self.output = TiedOutput(self.embedding)
+        self.output = TiedOutput(self.embedding, style.biases)
         self.dropout = nn.Dropout(style.dropout)
 
     def place(self, vectors: Tensor, offset: int = 0) -> Tensor:

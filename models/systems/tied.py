@@ -9,7 +9,7 @@ from models.layers.readout import TiedOutput
 
 
 class TiedSystem(System):
-    """Owns `embedding` (V, d) and `output`, whose table is the embedding's own parameter."""
+    """Owns `embedding` (V, d) and `output`, whose table is the embedding's own parameter (T5 1.1 alone unties it)."""
 
     embedding: nn.Embedding
     output: TiedOutput
@@ -18,7 +18,7 @@ class TiedSystem(System):
         return self.output(features)
 
     def output_table(self) -> tuple[Tensor, Tensor]:
-        return self.embedding.weight, self.output.bias
+        return self.output.table.weight, self.output.bias
 
     def source_table(self) -> nn.Embedding:
         return self.embedding

@@ -7,7 +7,7 @@ import random
 import shlex
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,17 @@ from models.execution import checkpoints
 from models.execution.device import device, fast_bf16
 from models.interface import System
 from models.training.corpus import CREDIT, Pair, corpus_sha256, encode_pairs, load_pairs, story_pairs
+from models.training.corruption import draw_spans, hide_spans
 from models.training.objectives import OBJECTIVES
 from models.training.tokenizer import Tokenizer, load_tokenizer, save_tokenizer, train_tokenizer
 from models.training.trainer import Meter, Recipe, Run, learning_rate, validate
 
 LogLine = Callable[[dict[str, float]], dict[str, float]]
+EpochPairs = Callable[[int], list[Pair]]
 RUNS = Path("runs")
 STORY_SHARE = 0.1
 ENGLISH_SHARE = 0.15  # of the pairs, for systems that also continue plain English
+SPAN_SHARE = 0.15  # of the pairs, for a text-to-text system once it translates
 VALID_PAIRS = 800
 
 
@@ -47,7 +50,7 @@ def make_tokenizer(corpus: Path) -> None:
     )
 
 
-def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int, continues: bool = False) -> Any:
+def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int, continues: bool = False) -> EpochPairs:
     """epoch -> training pairs: the corpus, and freshly generated story pairs, a tenth as many.
 
     Where a system continues plain English, some of the English sides follow as targets of an empty source.
@@ -62,6 +65,29 @@ def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int, continues: 
         return pairs
 
     return of
+
+
+def asked(pairs: Sequence[Pair], prompt: Sequence[int]) -> list[Pair]:
+    """The pairs with the prompt's pieces in front of every source."""
+    return [Pair([*prompt, *pair.source], pair.target) for pair in pairs]
+
+
+def span_pairs(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:
+    """One side of every pair, English or French, with spans hidden (Raffel et al. 2020, 3.1.4)."""
+    sides = (rng.choice((pair.source, pair.target)) for pair in pairs)
+    return [Pair(*hide_spans(ids, draw_spans(len(ids), rng))) for ids in sides]
+
+
+def text_to_text(of: EpochPairs, prompt: Sequence[int], seed: int, spans_only: bool) -> EpochPairs:
+    """epoch -> the same pairs as texts: only hidden spans, or the prompt's translations with some hidden spans."""
+
+    def texts(epoch: int) -> list[Pair]:
+        rng, pairs = random.Random(seed + epoch), of(epoch)
+        if spans_only:
+            return span_pairs(pairs, rng)
+        return asked(pairs, prompt) + span_pairs(rng.sample(pairs, int(len(pairs) * SPAN_SHARE)), rng)
+
+    return texts
 
 
 def build(entry: Entry, vocab_size: int, dropout: float) -> System:
@@ -89,13 +115,19 @@ def train(
     dropout: float = 0.1,
     resume: bool = False,
     onward: bool = False,
+    spans_only: bool = False,
     minutes: float = 1e9,
 ) -> dict[str, Any]:
     """Train one system until its steps, an early stop, or the minutes of this session are over; returns provenance.
 
     resume continues the run in runs/SLUG where there is one; onward begins a new schedule, with fresh moments, at
-    the parameters of the system's own checkpoint, and keeps the provenance of what came before.
+    the parameters of the system's own checkpoint, and keeps the provenance of what came before. spans_only is the
+    first half of text-to-text training: hidden spans and no translation.
     """
+    if spans_only and entry.objective != "text_to_text":
+        raise ValueError(
+            f"{entry.title} is not trained from text to text, so it has no training on spans alone."
+        )
     tokenizer = load_tokenizer()
     torch.manual_seed(recipe.seed)
     system = build(entry, tokenizer.vocab_size, dropout).to(device())
@@ -103,6 +135,11 @@ def train(
     fresh = start_from(system, _entry(origin)) if origin else []
     known = encode_pairs(load_pairs(corpus, "train"), tokenizer)
     pairs = epoch_pairs(known, tokenizer, recipe.seed, entry.continues)
+    prompt = tokenizer.encode(entry.prompt) if entry.prompt else []
+    valid = encode_pairs(load_pairs(corpus, "valid")[:VALID_PAIRS], tokenizer)
+    valid = span_pairs(valid, random.Random(0)) if spans_only else asked(valid, prompt)
+    if entry.objective == "text_to_text":
+        pairs = text_to_text(pairs, prompt, recipe.seed, spans_only)
     run = Run(system, pairs, recipe, RUNS / entry.slug, OBJECTIVES[entry.objective])
     resumed = resume and run.stored
     earlier = _earlier(entry, resumed) if onward else []
@@ -116,7 +153,7 @@ def train(
         "corpus_sha256": corpus_sha256(corpus),
         "story_share": STORY_SHARE,
         "english_share": ENGLISH_SHARE if entry.continues else 0.0,
-        "objective": entry.objective,
+        "objective": "spans alone" if spans_only else entry.objective,
         "tokenizer_sha256": tokenizer.sha256,
         "dropout": dropout,
         "recipe": {k: v for k, v in vars(recipe).items() if k != "seed"},
@@ -126,7 +163,6 @@ def train(
         "credit": CREDIT,
         "licence": "Weights trained on Tatoeba text, CC BY 2.0 FR; give the credit with them.",
     }
-    valid = encode_pairs(load_pairs(corpus, "valid")[:VALID_PAIRS], tokenizer)
     return _loop(entry, run, valid, provenance, minutes)
 
 
@@ -135,7 +171,17 @@ def _earlier(entry: Entry, resumed: bool) -> list[dict[str, Any]]:
     facts = checkpoints.read_manifest()[entry.slug]
     if resumed:
         return facts.get("earlier", [])
-    told = ("command", "seed", "recipe", "dropout", "steps", "seconds", "valid_loss", "started_from")
+    told = (
+        "command",
+        "seed",
+        "recipe",
+        "dropout",
+        "steps",
+        "seconds",
+        "valid_loss",
+        "started_from",
+        "objective",
+    )
     return [*facts.get("earlier", []), {name: facts[name] for name in told if name in facts}]
 
 

@@ -32,6 +32,12 @@ def target_rows(system: Any, batch: Batch) -> tuple[Tensor, Tensor]:
     return rows[batch.known], batch.labels[batch.known]
 
 
+def text_to_text(system: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+    """T5: every task is a pair of texts, so its loss rows are those of the target. What is asked stands in the source:
+    a prompt to translate, or sentinels (models/training/commands.py makes the pairs)."""
+    return target_rows(system, batch)
+
+
 def hidden_source(system: Any, batch: Batch) -> tuple[Rows, Tensor]:
     """The source with some pieces hidden, and where: at least one a sentence, EOS never."""
     ids = batch.source.ids
@@ -66,4 +72,5 @@ OBJECTIVES: dict[str, Objective] = {
     "target_rows": target_rows,
     "masked_tokens": masked_tokens,
     "three_masks": three_masks,
+    "text_to_text": text_to_text,
 }

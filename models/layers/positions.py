@@ -1,4 +1,4 @@
-"""Positions: fixed sinusoids (Vaswani et al. 2017, 3.5), and T5's learned bias by distance (Raffel et al. 2020, 2.1)."""
+"""Positions: fixed sinusoids (Vaswani et al. 2017, 3.5), and T5's bias by distance (Raffel et al. 2020, 2.1)."""
 
 from __future__ import annotations
 

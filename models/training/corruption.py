@@ -3,8 +3,8 @@
 BERT (Devlin et al. 2019, 3.1) hides 15% of the pieces: of these 80% become [MASK], 10% another piece, 10% stay, and all
 are predicted where they stood. Everything random there is drawn from torch's generator, so that a run repeats.
 
-T5 (Raffel et al. 2020, 3.1.4) hides 15% of the pieces in spans of about 3. In the source each span becomes one sentinel;
-the target says, for each sentinel in turn, what stood there:
+T5 (Raffel et al. 2020, 3.1.4) hides 15% of the pieces in spans of about 3. In the source each span becomes one
+sentinel; the target says, for each sentinel in turn, what stood there:
 
     source  Thank you <1> me to your party <2> week        target  <1> for inviting <2> last <3>
 """

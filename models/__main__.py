@@ -1,4 +1,4 @@
-"""Command line: python -m models list | translate | score | fill | train | evaluate | tokenizer."""
+"""Command line: python -m models list | translate | score | continue | fill | train | evaluate | tokenizer."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ def _parser() -> argparse.ArgumentParser:
     score = _add(commands, "score", "log-probability of a translation, token by token")
     score.add_argument("source")
     score.add_argument("target")
+    go_on = _add(commands, "continue", "go on from the beginning of an English sentence (gpt, s4, mamba)")
+    go_on.add_argument("text")
+    go_on.add_argument("--max-length", type=int, default=32)
     _add(commands, "fill", "fill each [MASK] of an English sentence (bert, unilm)").add_argument("text")
     _add_train(_add(commands, "train", "train one system"))
     evaluate = _add(commands, "evaluate", "test figures into the manifest")
@@ -115,6 +118,13 @@ def _translate(args: argparse.Namespace) -> None:
     import models
 
     found = models.load(args.slug).translate(args.text, beam=args.beam, max_length=args.max_length)
+    _show(found.as_dict(), True) if args.json else print(found.text)
+
+
+def _continue(args: argparse.Namespace) -> None:
+    import models
+
+    found = models.load(args.slug).continue_text(args.text, max_length=args.max_length)
     _show(found.as_dict(), True) if args.json else print(found.text)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from models.catalog import TATOEBA, Entry, entry
+from models.catalog import SYSTEMS, TATOEBA, Entry, entry
 from models.decoding.beam import beam_search
 from models.decoding.greedy import Ended, greedy
 from models.execution.checkpoints import CheckpointError, load_system, read_manifest
@@ -66,6 +66,21 @@ class Filled:
 
 
 @dataclass(frozen=True)
+class Continuation:
+    """Plain English and what follows it: the whole text, its tokens of which the first `given` were supplied, and for
+    every token, supplied ones too, log p of it after those before."""
+
+    text: str
+    tokens: list[str]
+    given: int
+    log_probs: list[float]
+    ended: Ended
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Translator:
     """A trained system with its tokenizer. Shared by all sessions: never change what it holds."""
 
@@ -74,14 +89,20 @@ class Translator:
     tokenizer: Tokenizer
     provenance: dict[str, Any]
 
+    @functools.cached_property
+    def prompt(self) -> list[int]:
+        """Piece ids of the words that stand before every sentence to translate; none for most systems."""
+        return self.tokenizer.encode(self.entry.prompt) if self.entry.prompt else []
+
     def encode_source(self, text: str) -> list[int]:
-        """Piece ids with EOS. Raises ValueError with a sentence for empty or too long text."""
+        """Piece ids with the system's prompt in front and EOS at the end. Raises ValueError with a sentence for empty
+        or too long text."""
         if not text.strip():
             raise ValueError("There is no sentence to translate. Type an English sentence.")
         ids = self.tokenizer.encode(text)
         if len(ids) > MAX_SOURCE:
             raise ValueError(f"This sentence has {len(ids)} pieces; at most {MAX_SOURCE} fit. Shorten it.")
-        return [*ids, EOS]
+        return [*self.prompt, *ids, EOS]
 
     def rows(self, source_ids: list[int]) -> Rows:
         """One request on this process's device, from ids with EOS."""
@@ -142,6 +163,30 @@ class Translator:
         told = self.describe(self.encode_source(source), [*ids, EOS], "eos")
         return Scoring(
             told.source_tokens, told.target_tokens, told.log_probs, sum(told.log_probs), told.alignment
+        )
+
+    @torch.inference_mode()
+    def continue_text(self, text: str, max_length: int = 32) -> Continuation:
+        """English that goes on from `text` (empty: from nothing), the likeliest piece each time, at most max_length
+        pieces more. Raises ValueError with a sentence for other systems and input out of bounds."""
+        if not self.entry.continues:
+            known = ", ".join(item.slug for item in SYSTEMS if item.continues)
+            raise ValueError(
+                f"{self.entry.title} was not trained to continue plain English; these were: {known}."
+            )
+        ids = self.tokenizer.encode(text) if text.strip() else []
+        if not 1 <= max_length <= MAX_TARGET:
+            raise ValueError(f"The maximum length must be between 1 and {MAX_TARGET}.")
+        if len(ids) + max_length > MAX_TARGET:
+            raise ValueError(
+                f"This text has {len(ids)} pieces; it and what follows may have {MAX_TARGET}. Shorten it."
+            )
+        found = greedy(self.system, self.system.read(self.rows([EOS])), len(ids) + max_length, prefix=ids)
+        chosen = torch.tensor(found.tokens, device=found.logits.device).unsqueeze(-1)
+        log_probs = torch.log_softmax(found.logits, dim=-1).gather(-1, chosen).squeeze(-1)
+        tokens = self.tokenizer.pieces(found.tokens)
+        return Continuation(
+            self.tokenizer.decode(found.tokens), tokens, len(ids), log_probs.tolist(), found.ended
         )
 
     def _translates(self) -> None:

@@ -19,7 +19,7 @@ from models.catalog import Entry
 from models.execution import checkpoints
 from models.execution.device import device, fast_bf16
 from models.interface import System
-from models.training.corpus import CREDIT, Pair, corpus_sha256, encode_pairs, load_pairs, story_pairs
+from models.training.corpus import CREDIT, Pair, asked, corpus_sha256, encode_pairs, load_pairs, story_pairs
 from models.training.corruption import draw_spans, hide_spans
 from models.training.objectives import OBJECTIVES
 from models.training.tokenizer import Tokenizer, load_tokenizer, save_tokenizer, train_tokenizer
@@ -65,11 +65,6 @@ def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int, continues: 
         return pairs
 
     return of
-
-
-def asked(pairs: Sequence[Pair], prompt: Sequence[int]) -> list[Pair]:
-    """The pairs with the prompt's pieces in front of every source."""
-    return [Pair([*prompt, *pair.source], pair.target) for pair in pairs]
 
 
 def span_pairs(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:

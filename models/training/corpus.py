@@ -83,6 +83,11 @@ def encode_pairs(pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> list
     return [Pair(s, t) for s, t in zip(sources, targets, strict=True)]
 
 
+def asked(pairs: Sequence[Pair], prompt: Sequence[int]) -> list[Pair]:
+    """The pairs with the prompt's pieces in front of every source."""
+    return [Pair([*prompt, *pair.source], pair.target) for pair in pairs]
+
+
 def story_pairs(count: int, seed: int) -> list[tuple[str, str]]:
     return [(p.english, p.french) for p in generate("train", count, seed)]
 

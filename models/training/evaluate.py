@@ -24,7 +24,7 @@ from models.execution.device import device
 from models.interactive import Translator, load_translator
 from models.interface import Rows
 from models.training.align_metrics import AlignmentCounts, argmax_links, count_links, parse_links, to_words
-from models.training.corpus import encode_pairs, load_pairs, references, source_rows
+from models.training.corpus import asked, encode_pairs, load_pairs, references, source_rows
 from models.training.corruption import choose
 from models.training.story import StoryPair, generate, keeps_negation, minimal_pairs
 from models.training.tokenizer import EOS, MASK, N_SPECIAL
@@ -37,7 +37,7 @@ STORIES = 600  # held-out pairs of the story grammar
 
 def translate_all(translator: Translator, sentences: Sequence[str], beam: int = 1) -> list[str]:
     """Translations in the order given, decoded in batches of similar length."""
-    ids = translator.tokenizer.encode_many(sentences)
+    ids = [[*translator.prompt, *found] for found in translator.tokenizer.encode_many(sentences)]
     order = sorted(range(len(ids)), key=lambda k: len(ids[k]))
     out, size = [""] * len(ids), 100 if beam == 1 else 40
     for start in range(0, len(order), size):
@@ -121,9 +121,8 @@ def alignment_counts(
         told = translator.describe(source, [*translator.tokenizer.encode(french), EOS], "eos")
         if told.alignment is None:
             raise ValueError(f"{translator.entry.title} has no alignment.")
-        matrix = to_words(
-            torch.tensor(told.alignment).numpy(), told.target_words[:-1], told.source_words[:-1]
-        )
+        words = [word for word in told.source_words[:-1] if word.start >= len(translator.prompt)]
+        matrix = to_words(torch.tensor(told.alignment).numpy(), told.target_words[:-1], words)
         total += count_links(argmax_links(matrix), sure, possible)
     return total
 
@@ -218,7 +217,7 @@ def _translating(translator: Translator, corpus: Path) -> dict[str, Any]:
     refs = references(pairs)
     sentences, answers = list(refs), list(refs.values())
     greedy, beam = translate_all(translator, sentences), translate_all(translator, sentences, BEAM)
-    loss = validate(translator.system, encode_pairs(pairs, translator.tokenizer))
+    loss = validate(translator.system, asked(encode_pairs(pairs, translator.tokenizer), translator.prompt))
     metrics: dict[str, Any] = {
         "test_sentences": len(sentences),
         "references": len(pairs),

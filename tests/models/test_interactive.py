@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def check(found: Translation, translator: Translator) -> None:
     assert all(math.isfinite(p) and p <= 0 for p in found.log_probs)
     assert (found.target_ids[-1] == EOS) is (found.ended == "eos")
     assert found.source_ids[-1] == EOS
+    assert found.source_ids[: len(translator.prompt)] == translator.prompt
     assert found.text == translator.tokenizer.decode(found.target_ids)
     for words, ids in ((found.source_words, found.source_ids), (found.target_words, found.target_ids)):
         assert [k for w in words for k in range(w.start, w.stop)] == list(range(len(ids)))
@@ -119,7 +121,7 @@ def test_ten_thousand_characters_are_told_with_the_limit(assets: Path) -> None:
 def test_the_longest_allowed_source_is_read_by_every_system(item: Entry, assets: Path) -> None:
     translator = models.load(item.slug)
     text = "the " * MAX_SOURCE
-    assert len(translator.encode_source(text.strip())) == MAX_SOURCE + 1
+    assert len(translator.encode_source(text.strip())) == len(translator.prompt) + MAX_SOURCE + 1
     check(translator.translate(text.strip(), max_length=2), translator)
 
 
@@ -152,3 +154,44 @@ def test_visitors_at_once_get_what_each_gets_alone(assets: Path) -> None:
     alone = [translator.translate(t, max_length=5).as_dict() for t in texts]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda t: translator.translate(t, max_length=5).as_dict(), texts)) == alone
+
+
+def test_a_prompt_stands_before_the_sentence_and_is_read_with_it(assets: Path) -> None:
+    plain = models.load("transformer")
+    prompted = replace(plain, entry=replace(plain.entry, prompt="translate English to French:"))
+    assert plain.prompt == []
+    assert plain.tokenizer.decode(prompted.prompt) == "translate English to French:"
+    assert prompted.encode_source(TEXT) == [*prompted.prompt, *plain.encode_source(TEXT)]
+    one, other = (t.score(TEXT, "Oui.") for t in (plain, prompted))
+    assert len(other.source_tokens) == len(one.source_tokens) + len(prompted.prompt)
+    assert other.total != one.total
+
+
+@pytest.mark.parametrize("slug", ["gpt", "mamba"])
+def test_plain_english_is_continued_one_likeliest_piece_at_a_time(slug: str, assets: Path) -> None:
+    translator = models.load(slug)
+    found = translator.continue_text("The report", max_length=4)
+    given = translator.tokenizer.encode("The report")
+    assert found.given == len(given)
+    assert found.tokens[: found.given] == translator.tokenizer.pieces(given)
+    assert found.text.startswith("The report")
+    assert found.given < len(found.tokens) <= found.given + 4
+    ids = given
+    while len(ids) < len(found.tokens):  # by hand: the whole stream scored anew for each piece
+        logits = translator.system.score(translator.rows([EOS]), torch.tensor([[BOS, *ids]])).logits[0]
+        ids = [*ids, int(logits[-1].argmax())]
+    assert translator.tokenizer.pieces(ids) == found.tokens
+    log_probs, told = translator.forced([EOS], ids)[1], found.log_probs
+    assert told == pytest.approx(log_probs.tolist(), abs=1e-4)
+    assert translator.continue_text(" ", max_length=1).given == 0
+
+
+def test_what_cannot_be_continued_is_told(assets: Path) -> None:
+    with pytest.raises(ValueError, match=r"Luong general was not trained to continue.*gpt"):
+        models.load("luong").continue_text("The")
+    gpt = models.load("gpt")
+    for length in (0, MAX_TARGET + 1):
+        with pytest.raises(ValueError, match="maximum length must be between"):
+            gpt.continue_text("The", max_length=length)
+    with pytest.raises(ValueError, match="Shorten it"):
+        gpt.continue_text("report " * 120)

@@ -95,6 +95,15 @@ def test_score_prints_tokens_and_their_sum(assets: Path, monkeypatch: Any, capsy
     assert lines[-1].split() == [f"{found['total']:.4f}", "sum"]
 
 
+def test_continue_prints_the_text_or_its_tokens(assets: Path, monkeypatch: Any, capsys: Any) -> None:
+    found = printed(monkeypatch, capsys, "continue", "gpt", "The report", "--max-length", "3", "--json")
+    assert found.keys() == {"text", "tokens", "given", "log_probs", "ended"}
+    assert len(found["log_probs"]) == len(found["tokens"]) <= found["given"] + 3
+    assert run(monkeypatch, "continue", "gpt", "The report", "--max-length", "3") == 0
+    assert capsys.readouterr().out == found["text"] + "\n"
+    assert "was not trained to continue" in refused(monkeypatch, capsys, "continue", "luong", "The")
+
+
 def test_translate_without_json_prints_the_text_alone(assets: Path, monkeypatch: Any, capsys: Any) -> None:
     assert run(monkeypatch, "translate", "luong", NOT, "--max-length", "3") == 0
     assert capsys.readouterr().out == models.load("luong").translate(NOT, max_length=3).text + "\n"

@@ -66,7 +66,8 @@ def digest(payload: dict[str, Any]) -> str:
     return hashlib.sha1(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _committed(key: str) -> dict[str, Any]:
+def committed(key: str) -> dict[str, Any]:
+    """What the hand committed last in the component `key`; empty before the first commit."""
     state = st.session_state.get(key)
     value = state.get("selection") if isinstance(state, dict) else None
     return value if isinstance(value, dict) else {}
@@ -87,7 +88,7 @@ def resolve(
     The hand's last commit holds until the caller passes another `selected` or shows other rows and columns
     (`identity`); then the caller's value does.
     """
-    state = _committed(key)
+    state = committed(key)
     commit = int(state.get("commit", 0))
     memory = st.session_state.setdefault(f"{key}:memory", {"asked": (selected, identity), "until": 0})
     if memory["asked"] != (selected, identity):
@@ -102,7 +103,7 @@ def notify(key: str, on_select: Callable[[Selection | None], None] | None) -> Ca
 
     def changed() -> None:
         if on_select is not None:
-            on_select(_selection(_committed(key).get("cell")))
+            on_select(_selection(committed(key).get("cell")))
 
     return changed
 

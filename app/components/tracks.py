@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import streamlit as st
 
 from app.components import _payload
 from app.components._build import register
@@ -67,7 +66,7 @@ def tracks(
         "tracks": [_track(one, length) for one in shown],
     }
     limits = next((one.limits for one in shown if one.drawn), None)
-    commit = int(_committed(key).get("commit", 0))
+    commit = int(_payload.committed(key).get("commit", 0))
     data |= {"version": version or _payload.digest(data), "commit": commit}
     _mount(key=key, data=data, on_selection_change=lambda: _hand_over(key, length, limits, on_draw))
 
@@ -98,12 +97,6 @@ def _limits(one: Track) -> tuple[float, float]:
     return low - air * (low < 0 or high == low), high + air
 
 
-def _committed(key: str) -> dict[str, Any]:
-    state = st.session_state.get(key)
-    value = state.get("selection") if isinstance(state, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
 def _hand_over(
     key: str,
     length: int,
@@ -111,7 +104,7 @@ def _hand_over(
     on_draw: Callable[[tuple[int, ...]], None] | None,
 ) -> None:
     """What the browser sent is only used where it is as many whole numbers as the track has positions."""
-    values = _committed(key).get("values")
+    values = _payload.committed(key).get("values")
     if on_draw is None or limits is None or not isinstance(values, list) or len(values) != length:
         return
     if all(isinstance(v, int | float) and np.isfinite(v) for v in values):

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 import models
+from app.experiments.check import Check
 from models.analysis import invariants
 from models.decoding.beam import beam_search
 from models.decoding.greedy import Decoded, greedy
@@ -25,16 +26,6 @@ from models.training.align_metrics import to_words
 from models.training.tokenizer import BOS, EOS
 
 Show = Literal["words", "pieces"]
-
-
-@dataclass(frozen=True)
-class Check:
-    """One invariant on this run: what it says, whether it held, and the measured size of the violation."""
-
-    label: str
-    passed: bool
-    value: float
-    explanation: str
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ LABS: tuple[Lab, ...] = (
         question="Which rows can each output see, and how many layers does it take?",
         section="article 0x05, 0x07E to 0x07H, 0x0C.2",
         page="labs/receptive.py",
-        shows="What a schedule of layers permits each output to read, as a graph, and what a real network on this server "
-        "does with it.",
+        shows="What a schedule of layers permits each output to read, as a graph, and what a real network on this "
+        "server does with it.",
         shows_not="Reachable is not used, and used is not understood. Neither layers nor counted edges are time.",
         summary="Edit a dilation schedule, watch its field grow, and compare what is permitted with what is measured.",
     ),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-
 from app.components import _payload
 from app.components._build import register
 from app.components._payload import words

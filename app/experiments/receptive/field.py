@@ -1,4 +1,4 @@
-"""The lattice of one schedule, its span layer by layer, its holes, and how many layers a distance takes (0x05B, 0x05C)."""
+"""The lattice of one schedule, its span layer by layer, its holes, and the layers a distance takes (0x05B, 0x05C)."""
 
 from __future__ import annotations
 

@@ -45,6 +45,7 @@ class Lattice {
     if (this.frame.view.hidden) this.frame.done(this.data.version, performance.now());
     if (!width) return;
     this.lay(width);
+    this.write();
     this.screen.fit(this.box.width, this.box.height);
     this.screen.draw();
   }
@@ -175,16 +176,22 @@ class Lattice {
     shares.forEach((d, share) => surface.path(d, { fill, alpha: alpha * share }));
   }
 
+  // A ring around what is not reached; where one place stands for several rows, an open one when some of them are.
   paintHoles(surface, holes, alpha) {
     const { theme } = surface;
-    const bins = new Set(holes.map((row) => this.bin(0, row)));
-    const y = this.y(0);
+    const reached = new Set();
+    this.field.sets[0].forEach((on, row) => on && reached.add(this.bin(0, row)));
     const size = Math.max(2, this.radius + 0.5);
-    let d = "";
-    for (const bin of bins) d += dot(this.x(bin), y, size);
-    if (!d) return;
-    surface.path(d, { fill: theme.bg, alpha });
-    surface.path(d, { stroke: theme.change, line: this.box.step > 9 ? 2 : 1.3, alpha });
+    let [none, some] = ["", ""];
+    for (const bin of new Set(holes.map((row) => this.bin(0, row)))) {
+      const ring = dot(this.x(bin), this.y(0), size);
+      if (reached.has(bin)) some += ring;
+      else none += ring;
+    }
+    const line = this.box.step > 9 ? 2 : 1.3;
+    if (none) surface.path(none, { fill: theme.bg, alpha });
+    if (none) surface.path(none, { stroke: theme.change, line, alpha });
+    if (some) surface.path(some, { stroke: theme.change, line, alpha: alpha * 0.45 });
   }
 
   cones() {

@@ -56,8 +56,9 @@ Object.assign(Lattice.prototype, {
     this.slider.setAttribute("aria-valuetext", `${layers}: ${text}`);
     this.note.replaceChildren();
     make("b", "", this.note, `After ${layers}: `);
-    this.note.append(text + (this.cut() ? "; the field begins before position 0" : "") + ".");
+    this.note.append(text + (this.cut() ? "; the field reaches over the edge" : "") + ".");
     const shared = this.group > 1 ? ` One place stands for ${this.group} positions.` : "";
+    this.note.append(shared);
     this.screen.scroller.setAttribute(
       "aria-label",
       `${this.data.title}: ${this.graph.depth} layers, ${this.positions} positions.${shared} Arrow keys move, Enter chooses an output, space grows the field. ${text}`
@@ -65,13 +66,13 @@ Object.assign(Lattice.prototype, {
     Object.assign(this.frame.root.dataset, { depth: level, reached: count, span, holes: holes.length, output: this.output });
   },
 
-  // Whether the field would reach over the edge of the given rows.
+  // Whether the field would reach over an edge of the given rows.
   cut() {
     const { sets, level } = this.field;
     for (let l = level; l > 0; l--) {
       const { offsets, stride } = this.data.layers[l - 1];
-      const lowest = sets[l].indexOf(1);
-      if (lowest >= 0 && lowest * stride + offsets[0] < 0) return true;
+      const [low, high] = [sets[l].indexOf(1), sets[l].lastIndexOf(1)];
+      if (low >= 0 && (low * stride + offsets[0] < 0 || high * stride + offsets.at(-1) >= this.graph.counts[l - 1])) return true;
     }
     return false;
   },
@@ -120,7 +121,6 @@ Object.assign(Lattice.prototype, {
     this.resize();
     const at = this.box.left + middle * this.box.step * this.bins;
     this.screen.scroller.scrollLeft = (at - this.screen.shown / 2) * this.screen.scale;
-    this.write();
   },
 
   hit(event) {
@@ -214,7 +214,9 @@ Object.assign(Lattice.prototype, {
     if (level) lines.push([`reads ${seen.count} input positions, ${ranges([...down[0].keys()].filter((k) => down[0][k]), 4)}`, theme.source]);
     const readers = up[this.graph.depth].reduce((sum, on) => sum + on, 0);
     if (level < this.graph.depth) lines.push([`is read by ${readers} of ${this.graph.counts.at(-1)} outputs`, theme.target]);
-    if (!level && this.field.holes.includes(rows[0])) lines.push(["in the span of the output, not reached", theme.change]);
+    const holes = level ? 0 : rows.filter((row) => this.field.holes.includes(row)).length;
+    const some = rows.length > 1 ? `${holes} of them ` : "";
+    if (holes) lines.push([`${some}in the span of the output, not reached`, theme.change]);
     return lines;
   },
 

@@ -1,5 +1,10 @@
 // A table of layers that the hand edits. Each change sends all rows; what they mean is checked in Python.
 
+const HEADS = [
+  ["", "Layer"], ["width", "Width k: rows that a row reads"], ["dilation", "Dilation d: how far they stand apart"],
+  ["reads", "The past alone, or both sides"], ["stride", "Stride: only every so many rows are kept"], ["span", ""], ["", "Move or remove"],
+];
+
 class LayerTable {
   constructor(frame) {
     this.frame = frame;
@@ -39,7 +44,11 @@ class LayerTable {
     table.className = "layers";
     make("caption", "hidden", table, "Layers, the first one reads the input");
     const head = make("tr", "", make("thead", "", table));
-    for (const text of ["", "width k", "dilation d", "reads", "stride", "span", ""]) make("th", "", head, text).scope = "col";
+    for (const [text, told] of HEADS) {
+      const cell = make("th", "", head, text);
+      Object.assign(cell, { scope: "col", title: told });
+      if (told) cell.setAttribute("aria-label", told);
+    }
     const body = make("tbody", "", table);
     this.lines = this.rows.map((_, k) => this.line(body, k));
     this.box.replaceChildren(table);
@@ -50,7 +59,7 @@ class LayerTable {
     make("th", "", row, `${k + 1}`).scope = "row";
     const cells = {};
     const number = (name, label) => {
-      const field = make("input", name === "stride" ? "small" : "", make("td", "", row));
+      const field = make("input", name, make("td", "", row));
       Object.assign(field, { type: "number", min: 1, max: this.data.limits[name], step: 1, required: true });
       field.setAttribute("aria-label", `${label} of layer ${k + 1}`);
       field.dataset.cell = `${name}-${k}`;
@@ -60,7 +69,7 @@ class LayerTable {
     number("dilation", "Dilation");
     cells.causal = make("select", "", make("td", "", row));
     cells.causal.setAttribute("aria-label", `What layer ${k + 1} reads`);
-    for (const [text, value] of [["the past", "1"], ["both sides", "0"]]) make("option", "", cells.causal, text).value = value;
+    for (const [text, value] of [["past", "1"], ["both", "0"]]) make("option", "", cells.causal, text).value = value;
     number("stride", "Stride");
     cells.note = make("td", "note-cell", row);
     cells.row = row;

@@ -53,13 +53,16 @@ def lattice_panel(page: Page[Settings]) -> Lattice:
     written, good = shown_schedule(page)
     found = lattice_of(good, int(page.settings.positions), page.settings.output)
     presets(page, written)
-    left, right = st.columns([1, 1.9], gap="large")
+    left, right = st.columns([1.15, 1.75], gap="large")
     with right:
         picture(page, found)
     with left:
         table(page, written, found)
+        st.html(markup.card_title("The span", "0x05B, with these numbers"))
+        st.html(contexts.sums(sums(found)))
+        st.html(contexts.figures(figures(found)))
     check_row(found.checks)
-    numbers(page, found, good)
+    distances(page, good)
     st.html(contexts.says(*SAYS))
     table_view(frame(found), "The field after each layer")
     return found
@@ -136,20 +139,6 @@ def told(one: LayerField) -> str:
     return f"k={one.width} d={one.dilation}{stride}" + ("" if one.causal else " ↔")
 
 
-def numbers(page: Page[Settings], found: Lattice, good: str) -> None:
-    left, right = st.columns([1.35, 1], gap="large")
-    with left:
-        st.html(markup.card_title("The span", "0x05B, with the numbers of this schedule"))
-        st.html(contexts.sums(sums(found)))
-        st.html(contexts.figures(figures(found)))
-    with right:
-        st.html(markup.card_title("Layers for a distance", "0x05C, 0x07G"))
-        with st.container(horizontal=True, gap="small"):
-            st.number_input("Distance Δ", 1, schedule.SPAN - 1, key=page.key("distance"))
-            st.number_input("Width k", 2, schedule.WIDTH, key=page.key("width"))
-        distances(least_of(good, page.settings.distance, page.settings.width))
-
-
 def sums(found: Lattice) -> list[tuple[str, str]]:
     """The recurrence and its numbers; long schedules are shortened in the middle."""
     strided = any(one.jump > 1 for one in found.layers)
@@ -164,7 +153,7 @@ def figures(found: Lattice) -> list[tuple[str, str, str]]:
     last, inside = found.last, int(found.reached.sum())
     edge = "the field reaches over the edge" if found.cut else "all of the field"
     return [
-        ("Span R_L", f"{last.span:,}", f"input rows, {found.oldest:+,} to {found.newest:+,}"),
+        ("Span R_L", f"{last.span:,}", f"rows, {signed(found.oldest)} to {signed(found.newest)}"),
         (
             "Coverage",
             f"{last.coverage:.0%}",
@@ -174,13 +163,19 @@ def figures(found: Lattice) -> list[tuple[str, str, str]]:
     ]
 
 
-def distances(found: Least) -> None:
-    rows = [(rule, f"{count:,}", "layers") for rule, count in found.rules.items()]
-    if found.own is not None:
-        own = (f"{found.own:,}", "layers")
-    else:
-        own = ("never", "it falls into a hole" if found.misses else "its span ends before")
-    st.html(contexts.figures([*rows, ("this schedule", *own)]))
+def signed(offset: int) -> str:
+    return f"{offset:+,}".replace("-", "−") if offset else "0"
+
+
+def distances(page: Page[Settings], good: str) -> None:
+    st.html(markup.card_title("Layers for a distance", "0x05C, 0x07G"))
+    left, right = st.columns([1.15, 1.75], gap="large", vertical_alignment="bottom")
+    with left, st.container(horizontal=True, gap="small"):
+        st.number_input("Distance Δ", 1, schedule.SPAN - 1, key=page.key("distance"))
+        st.number_input("Width k", 2, schedule.WIDTH, key=page.key("width"))
+    found = least_of(good, page.settings.distance, page.settings.width)
+    with right:
+        st.html(contexts.figures(counted(found)))
     st.html(
         contexts.note(
             f"Δ = {found.distance:,}, k = {found.width}.",
@@ -188,6 +183,13 @@ def distances(found: Least) -> None:
             "a graph, not milliseconds.",
         )
     )
+
+
+def counted(found: Least) -> list[tuple[str, str, str]]:
+    rows = [(rule, f"{count:,}", "layers" if count != 1 else "layer") for rule, count in found.rules.items()]
+    missed = "it falls into a hole" if found.misses else "its span ends before"
+    own = ("never", missed) if found.own is None else (f"{found.own:,}", "of its layers")
+    return [*rows, ("this schedule", own[0], own[1])]
 
 
 def frame(found: Lattice) -> pd.DataFrame:

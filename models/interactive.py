@@ -20,6 +20,8 @@ from models.training.corpus import source_rows
 from models.training.tokenizer import BOS, EOS, MASK, Tokenizer, Word, load_tokenizer
 
 MAX_SOURCE, MAX_TARGET, MAX_BEAM = 127, 128, 16
+HIDDEN = "[MASK]"
+STAND_IN = "\ue000"  # a character for private use: its bytes join no other piece, and its neighbours stay as they were
 
 
 @dataclass(frozen=True)
@@ -214,13 +216,14 @@ class Translator:
 
     def _hidden(self, text: str) -> list[int]:
         """Piece ids with EOS, MASK where the text says [MASK]."""
-        parts = text.split("[MASK]")
-        if len(parts) < 2:
+        if HIDDEN not in text:
             raise ValueError("Nothing is hidden. Write [MASK] where a word is to be filled in.")
-        ids: list[int] = []
-        for number, part in enumerate(parts):
-            ids += [MASK] if number else []
-            ids += self.tokenizer.encode(part) if part.strip() else []
+        space, *stand_in = self.tokenizer.encode(STAND_IN)
+        ids = self.tokenizer.encode(text.replace(STAND_IN, "\ufffd").replace(HIDDEN, STAND_IN).strip())
+        for place in reversed(range(len(ids) - len(stand_in) + 1)):
+            if ids[place : place + len(stand_in)] == stand_in:
+                first = place - (place > 0 and ids[place - 1] == space)
+                ids[first : place + len(stand_in)] = [MASK]
         if len(ids) > MAX_SOURCE:
             raise ValueError(f"This sentence has {len(ids)} pieces; at most {MAX_SOURCE} fit. Shorten it.")
         return [*ids, EOS]

@@ -6,6 +6,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ import torch
 import models
 from models.catalog import TRANSLATORS, Entry, entry
 from models.interactive import MAX_SOURCE, MAX_TARGET, Translation, Translator
+from models.interface import Rows
 from models.training.tokenizer import BOS, EOS
 
 EACH = pytest.mark.parametrize("item", TRANSLATORS, ids=lambda e: e.slug)
@@ -195,3 +197,39 @@ def test_what_cannot_be_continued_is_told(assets: Path) -> None:
             gpt.continue_text("The", max_length=length)
     with pytest.raises(ValueError, match="Shorten it"):
         gpt.continue_text("report " * 120)
+
+
+@pytest.mark.parametrize("slug", ["bert", "unilm"])
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("The report was not [MASK].", ["The", "report", "was", "not", "[MASK]", ".", "EOS"]),
+        ("[MASK] is it", ["[MASK]", "is", "it", "EOS"]),
+        ("  I [MASK] [MASK] you. ", ["I", "[MASK]", "[MASK]", "you", ".", "EOS"]),
+    ],
+)
+def test_a_hidden_word_leaves_its_neighbours_as_they_were(
+    slug: str, text: str, pieces: list[str], assets: Path
+) -> None:
+    translator = models.load(slug)
+    read: list[Rows] = []
+    system: Any = translator.system
+    whole = system.fill
+
+    def watched(rows: Rows) -> torch.Tensor:
+        read.append(rows)
+        return whole(rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(system, "fill", watched)
+        found = translator.fill(text)
+    assert translator.tokenizer.pieces(read[0].ids[0].tolist()) == pieces
+    assert [place.position for place in found] == [k for k, p in enumerate(pieces) if p == "[MASK]"]
+    assert all(place.log_probs == sorted(place.log_probs, reverse=True) for place in found)
+
+
+def test_a_text_with_nothing_hidden_or_nothing_to_fill_it_is_told(assets: Path) -> None:
+    with pytest.raises(ValueError, match=r"Nothing is hidden\. Write \[MASK\]"):
+        models.load("bert").fill("The report.")
+    with pytest.raises(ValueError, match="was not trained to fill hidden words"):
+        models.load("gpt").fill("The [MASK].")

@@ -13,7 +13,7 @@ import pytest
 
 import models
 from models import __main__ as cli
-from models.catalog import SYSTEMS, entry
+from models.catalog import SYSTEMS, TRANSLATORS, entry
 from models.execution import checkpoints
 from models.execution.checkpoints import read_manifest, sha256
 
@@ -164,7 +164,14 @@ def test_every_system_of_the_catalog_is_trained_and_committed() -> None:
     assert sorted(item.slug for item in SYSTEMS) == TRAINED
 
 
-@pytest.mark.parametrize("slug", TRAINED)
+@pytest.mark.parametrize("slug", ["bert", "unilm"])
+def test_a_committed_checkpoint_fills_a_hidden_word(slug: str, monkeypatch: Any, capsys: Any) -> None:
+    (place,) = printed(monkeypatch, capsys, "fill", slug, "I don't [MASK] what to do.", "--json")
+    assert place["position"] == 3
+    assert place["pieces"][0] == "know"
+
+
+@pytest.mark.parametrize("slug", [item.slug for item in TRANSLATORS])
 def test_a_committed_checkpoint_translates_and_scores(slug: str, monkeypatch: Any, capsys: Any) -> None:
     found = printed(monkeypatch, capsys, "translate", slug, "Thank you.", "--json")
     translator = models.load(slug)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from models.decoding.filters import Filters
+from models.decoding.walk import Ended, largest, walk
 from models.interface import Read, Rows, System
 from models.training.tokenizer import BOS, EOS
-
-Ended = Literal["eos", "length"]
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,12 @@ def greedy(
     return Decoded(tokens, ended, torch.stack(logits), traces, seconds, state)
 
 
-@torch.inference_mode()
 def greedy_batch(system: System, source: Rows, max_length: int = 64) -> list[list[int]]:
     """Greedy tokens of every request of a batch, each without its EOS."""
-    state = system.read(source)
-    count = source.ids.shape[0]
-    token = torch.full((count,), BOS, device=source.ids.device)
-    done = torch.zeros(count, dtype=torch.bool, device=source.ids.device)
-    columns: list[Tensor] = []
-    while len(columns) < max_length and not bool(done.all()):
-        stepped = system.step(state, token)
-        state, token = stepped.state, stepped.logits.argmax(dim=-1)
-        token = token.masked_fill(done, EOS)
-        done = done | (token == EOS)
-        columns.append(token)
-    rows = torch.stack(columns, dim=1).tolist()
-    return [row[: row.index(EOS)] if EOS in row else row for row in rows]
+    found = walk(system, _read(system, source), len(source.ids), largest(Filters()), max_length)
+    return [one.tokens[:-1] if one.ended == "eos" else one.tokens for one in found]
+
+
+@torch.inference_mode()
+def _read(system: System, source: Rows) -> Any:
+    return system.read(source)

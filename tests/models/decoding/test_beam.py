@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from models.catalog import TRANSLATORS, Entry, entry
-from models.decoding.beam import Request, beam_search
+from models.decoding.beam import Ranking, Request, beam_search
 from models.decoding.greedy import greedy
 from models.interface import Rows, System
 from models.training.tokenizer import BOS, EOS
@@ -111,7 +111,7 @@ def test_a_length_that_is_over_still_gives_a_hypothesis() -> None:
 
 
 def test_an_end_below_the_width_does_not_finish() -> None:
-    request = Request(width=2, penalty=1.0)
+    request = Request(Ranking(width=2))
     request.extend([-0.1, -0.2, -0.3], [0, 0, 0], [7, 8, EOS])
     assert (request.live, request.found) == ([[7], [8]], [])
     request.extend([-0.2, -0.3, -0.9, -1.0], [1, 0, 1, 0], [EOS, 9, 9, 9])

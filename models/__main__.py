@@ -26,7 +26,9 @@ def _parser() -> argparse.ArgumentParser:
     score = _add(commands, "score", "log-probability of a translation, token by token")
     score.add_argument("source")
     score.add_argument("target")
-    go_on = _add(commands, "continue", "go on from the beginning of an English sentence (gpt, s4, mamba)")
+    go_on = _add(
+        commands, "continue", "go on from the beginning of an English sentence (gpt, s4, mamba, wavenet)"
+    )
     go_on.add_argument("text")
     go_on.add_argument("--max-length", type=int, default=32)
     _add(commands, "fill", "fill each [MASK] of an English sentence (bert, unilm)").add_argument("text")
@@ -59,7 +61,14 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=1e9, help="stop this session after so long")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--dropout", type=float, default=0.1)
-    for name, kind in [("steps", int), ("tokens", int), ("rate", float), ("warmup", int), ("seed", int)]:
+    for name, kind in [
+        ("steps", int),
+        ("tokens", int),
+        ("rate", float),
+        ("smoothing", float),
+        ("warmup", int),
+        ("seed", int),
+    ]:
         parser.add_argument(f"--{name}", type=kind)
     parser.add_argument("--validate-every", type=int)
     parser.add_argument("--precision", choices=["bf16", "fp32"])
@@ -71,7 +80,7 @@ def _train(args: argparse.Namespace) -> None:
     from models.training import commands
 
     torch.set_num_threads(args.threads)
-    names = ("steps", "tokens", "rate", "warmup", "seed", "validate_every", "precision")
+    names = ("steps", "tokens", "rate", "smoothing", "warmup", "seed", "validate_every", "precision")
     recipe = commands.recipe_from(**{n: getattr(args, n) for n in names})
     commands.train(
         catalog.entry(args.slug),

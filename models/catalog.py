@@ -8,6 +8,7 @@ from typing import Any
 
 TATOEBA = "English to French"
 FILL = "Filling hidden English words"
+LANGUAGE = "Continuing English, character by character"
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,8 @@ class Entry:
     """One trained system. `builder` is "module:Class"; `config` are the choices that differ from its defaults;
     `starts_from` names the system whose trained parameters its training began with. `objective` names the loss
     (models/training/objectives.py); `continues` says that plain English, after an empty source, is trained too;
-    `prompt` are the words that stand before every sentence to translate."""
+    `prompt` are the words that stand before every sentence to translate; `alphabet` is what its tokens are: subword
+    pieces, or bytes."""
 
     slug: str
     title: str
@@ -31,6 +33,7 @@ class Entry:
     objective: str = "target_rows"
     continues: bool = False
     prompt: str = ""
+    alphabet: str = "pieces"
 
     def system_class(self) -> Any:
         module, name = self.builder.split(":")
@@ -113,6 +116,12 @@ SYSTEMS: tuple[Entry, ...] = (
         "models.systems.convs2s:ConvS2S",
         "Stacked gated convolutions with learned positions, and one read of the source in every decoder layer.",
         "0x05D",
+    ),
+    Entry(
+        "wavenet", "WaveNet", "Convolution", "van den Oord et al., 2016", 2016,
+        "models.systems.wavenet:WaveNet",
+        "Causal convolutions with dilations 1, 2, 4, .. 32 twice over, gated; English alone, byte after byte.",
+        "0x05B", task=LANGUAGE, continues=True, alphabet="bytes",
     ),
     Entry(
         "s4", "S4", "State space", "Gu, Goel and Ré, ICLR 2022", 2022,

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from models.catalog import SYSTEMS, TATOEBA, Entry, entry
+from models.catalog import LANGUAGE, SYSTEMS, TATOEBA, Entry, entry
 from models.decoding.beam import beam_search
 from models.decoding.greedy import Ended, greedy
 from models.execution.checkpoints import CheckpointError, load_system, read_manifest
@@ -193,8 +193,10 @@ class Translator:
 
     def _translates(self) -> None:
         if self.entry.task != TATOEBA:
+            command = "continue" if self.entry.task == LANGUAGE else "fill"
             raise ValueError(
-                f"{self.entry.title} does not translate: its task is “{self.entry.task}”. Try: python -m models fill."
+                f"{self.entry.title} does not translate: its task is “{self.entry.task}”. "
+                f"Try: python -m models {command}."
             )
 
     @torch.inference_mode()
@@ -234,7 +236,8 @@ _lock = threading.Lock()
 
 @functools.cache
 def _load(slug: str) -> Translator:
-    item, tokenizer = entry(slug), load_tokenizer()
+    item = entry(slug)
+    tokenizer = load_tokenizer(item.alphabet)
     system, facts = load_system(item)
     if facts["tokenizer_sha256"] != tokenizer.sha256:
         raise CheckpointError(

@@ -30,14 +30,16 @@ def convolve_rows(rows: Tensor, weight: Tensor, bias: Tensor | None, dilation: i
 class RowConvolution(nn.Module):
     """A convolution over rows (B, T, c_in) -> (B, T, c_out), causal or centred. A centred width must be odd."""
 
-    def __init__(self, c_in: int, c_out: int, width: int, dilation: int = 1, causal: bool = True) -> None:
+    def __init__(
+        self, c_in: int, c_out: int, width: int, dilation: int = 1, causal: bool = True, bias: bool = True
+    ) -> None:
         super().__init__()
         if not causal and width % 2 == 0:
             raise ValueError(f"A centred convolution needs an odd width, not {width}.")
         self.dilation, self.causal = dilation, causal
         self.reach = (width - 1) * dilation  # rows that the oldest tap lies before the newest
         self.weight = nn.Parameter(torch.empty(c_out, c_in, width))
-        self.bias = nn.Parameter(torch.zeros(c_out))
+        self.bias = nn.Parameter(torch.zeros(c_out)) if bias else None
         nn.init.normal_(
             self.weight, std=(4 / (c_in * width)) ** 0.5
         )  # Gehring et al., 3.5: variance 4 / n before a GLU

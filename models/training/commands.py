@@ -15,11 +15,20 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from models.catalog import Entry
+from models.catalog import LANGUAGE, Entry
 from models.execution import checkpoints
 from models.execution.device import device, fast_bf16
 from models.interface import System
-from models.training.corpus import CREDIT, Pair, asked, corpus_sha256, encode_pairs, load_pairs, story_pairs
+from models.training.corpus import (
+    CREDIT,
+    Pair,
+    asked,
+    corpus_sha256,
+    encode_pairs,
+    english_alone,
+    load_pairs,
+    story_pairs,
+)
 from models.training.corruption import draw_spans, hide_spans
 from models.training.objectives import OBJECTIVES
 from models.training.tokenizer import Tokenizer, load_tokenizer, save_tokenizer, train_tokenizer
@@ -27,6 +36,7 @@ from models.training.trainer import Meter, Recipe, Run, learning_rate, validate
 
 LogLine = Callable[[dict[str, float]], dict[str, float]]
 EpochPairs = Callable[[int], list[Pair]]
+Encode = Callable[[Sequence[tuple[str, str]]], list[Pair]]
 RUNS = Path("runs")
 STORY_SHARE = 0.1
 ENGLISH_SHARE = 0.15  # of the pairs, for systems that also continue plain English
@@ -50,7 +60,13 @@ def make_tokenizer(corpus: Path) -> None:
     )
 
 
-def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int, continues: bool = False) -> EpochPairs:
+def encoder(entry: Entry, tokenizer: Tokenizer) -> Encode:
+    """Text pairs -> what the system's objective reads: both sides, or English alone for a language model."""
+    encode = english_alone if entry.task == LANGUAGE else encode_pairs
+    return lambda pairs: encode(pairs, tokenizer)
+
+
+def epoch_pairs(corpus: list[Pair], encode: Encode, seed: int, continues: bool = False) -> EpochPairs:
     """epoch -> training pairs: the corpus, and freshly generated story pairs, a tenth as many.
 
     Where a system continues plain English, some of the English sides follow as targets of an empty source.
@@ -58,7 +74,7 @@ def epoch_pairs(corpus: list[Pair], tokenizer: Tokenizer, seed: int, continues: 
 
     def of(epoch: int) -> list[Pair]:
         stories = story_pairs(int(len(corpus) * STORY_SHARE), seed + epoch)
-        pairs = corpus + encode_pairs(stories, tokenizer)
+        pairs = corpus + encode(stories)
         if continues:
             chosen = random.Random(seed + epoch).sample(pairs, int(len(pairs) * ENGLISH_SHARE))
             pairs += [Pair([], pair.source) for pair in chosen]
@@ -123,15 +139,16 @@ def train(
         raise ValueError(
             f"{entry.title} is not trained from text to text, so it has no training on spans alone."
         )
-    tokenizer = load_tokenizer()
+    tokenizer = load_tokenizer(entry.alphabet)
+    encode = encoder(entry, tokenizer)
     torch.manual_seed(recipe.seed)
     system = build(entry, tokenizer.vocab_size, dropout).to(device())
     origin = entry.slug if onward else entry.starts_from
     fresh = start_from(system, _entry(origin)) if origin else []
-    known = encode_pairs(load_pairs(corpus, "train"), tokenizer)
-    pairs = epoch_pairs(known, tokenizer, recipe.seed, entry.continues)
+    some_english = entry.continues and entry.task != LANGUAGE  # a language model reads nothing else
+    pairs = epoch_pairs(encode(load_pairs(corpus, "train")), encode, recipe.seed, some_english)
     prompt = tokenizer.encode(entry.prompt) if entry.prompt else []
-    valid = encode_pairs(load_pairs(corpus, "valid")[:VALID_PAIRS], tokenizer)
+    valid = encode(load_pairs(corpus, "valid")[:VALID_PAIRS])
     valid = span_pairs(valid, random.Random(0)) if spans_only else asked(valid, prompt)
     if entry.objective == "text_to_text":
         pairs = text_to_text(pairs, prompt, recipe.seed, spans_only)
@@ -147,7 +164,7 @@ def train(
         "seed": recipe.seed,
         "corpus_sha256": corpus_sha256(corpus),
         "story_share": STORY_SHARE,
-        "english_share": ENGLISH_SHARE if entry.continues else 0.0,
+        "english_share": ENGLISH_SHARE if some_english else float(entry.task == LANGUAGE),
         "objective": "spans alone" if spans_only else entry.objective,
         "tokenizer_sha256": tokenizer.sha256,
         "dropout": dropout,

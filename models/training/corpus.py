@@ -88,6 +88,12 @@ def asked(pairs: Sequence[Pair], prompt: Sequence[int]) -> list[Pair]:
     return [Pair([*prompt, *pair.source], pair.target) for pair in pairs]
 
 
+def english_alone(pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> list[Pair]:
+    """Each distinct English side as the target of an empty source, in file order: what a language model reads."""
+    texts = list(dict.fromkeys(english for english, _ in pairs))
+    return [Pair([], ids) for ids in tokenizer.encode_many(texts)]
+
+
 def story_pairs(count: int, seed: int) -> list[tuple[str, str]]:
     return [(p.english, p.french) for p in generate("train", count, seed)]
 

@@ -16,7 +16,7 @@ from typing import Any
 import sacrebleu
 import torch
 
-from models.catalog import TATOEBA, Entry
+from models.catalog import LANGUAGE, TATOEBA, Entry
 from models.decoding.beam import beam_search
 from models.decoding.greedy import greedy_batch
 from models.execution import checkpoints
@@ -24,7 +24,7 @@ from models.execution.device import device
 from models.interactive import Translator, load_translator
 from models.interface import Rows
 from models.training.align_metrics import AlignmentCounts, argmax_links, count_links, parse_links, to_words
-from models.training.corpus import asked, encode_pairs, load_pairs, references, source_rows
+from models.training.corpus import Pair, asked, encode_pairs, load_pairs, references, source_rows
 from models.training.corruption import choose
 from models.training.story import StoryPair, generate, keeps_negation, minimal_pairs
 from models.training.tokenizer import EOS, MASK, N_SPECIAL
@@ -201,13 +201,28 @@ def filling_figures(translator: Translator, sentences: Sequence[str]) -> dict[st
     }
 
 
+def language_figures(translator: Translator, sentences: Sequence[str]) -> dict[str, Any]:
+    """Bits a character: -log2 p of every byte and of each end, over the characters, an end counted as one."""
+    pairs = [Pair([], ids) for ids in translator.tokenizer.encode_many(sentences)]
+    nats, tokens = validate(translator.system, pairs), sum(len(pair.target) + 1 for pair in pairs)
+    characters = sum(len(sentence) + 1 for sentence in sentences)
+    return {
+        "test_sentences": len(sentences),
+        "characters": characters,
+        "loss": round(nats, 4),
+        "bits_per_character": round(nats / math.log(2) * tokens / characters, 4),
+    }
+
+
 def evaluate(entry: Entry, corpus: Path) -> dict[str, Any]:
     """Every figure of one system; stored in the manifest and returned."""
     translator = load_translator(entry.slug)
     metrics = _translating(translator, corpus) if entry.task == TATOEBA else {}
+    sentences = list(references(load_pairs(corpus, "test")))
     if hasattr(translator.system, "fill"):
-        sentences = list(references(load_pairs(corpus, "test")))
         metrics |= filling_figures(translator, sentences)
+    if entry.task == LANGUAGE:
+        metrics |= language_figures(translator, sentences)
     checkpoints.update_manifest(entry.slug, lambda item: item.update(metrics=metrics))
     return metrics
 

@@ -73,9 +73,11 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text that ids spell; control tokens are silent, bytes that spell no character become U+FFFD."""
+        return self._spell(ids).removeprefix(" ")
+
+    def _spell(self, ids: Iterable[int]) -> str:
         raw = b"".join(self._bytes[i - N_SPECIAL] for i in ids if i >= N_SPECIAL)
-        text = raw.decode("utf-8", errors="replace")
-        return text.removeprefix(" ")
+        return raw.decode("utf-8", errors="replace")
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Each piece as shown: its characters, a part of a character as its bytes in hex, control tokens by name."""
@@ -110,6 +112,23 @@ class Tokenizer:
         owner = [n for n, (_, a, b) in enumerate(split_words(shown)) for _ in range(sum(sizes[a:b]))]
         starts = [sum(map(len, raw[:k])) for k in range(len(raw))]
         return _group([owner[s] for s in starts], ids, offset, self)
+
+
+class ByteTokenizer(Tokenizer):
+    """Every byte a token: what a language model over characters reads. No vocabulary was trained for it, and no space
+    is put in front."""
+
+    def __init__(self) -> None:
+        self._bytes = [bytes([value]) for value in range(256)]
+        self.vocab_size = 256 + N_SPECIAL
+        self.sha256 = hashlib.sha256(f"bytes after {N_SPECIAL} control tokens".encode()).hexdigest()
+
+    def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
+        clean = (_SURROGATE.sub("\ufffd", text) for text in texts)
+        return [[value + N_SPECIAL for value in text.encode()] for text in clean]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        return self._spell(ids)
 
 
 def _group(owners: list[int], ids: Sequence[int], offset: int, tokenizer: Tokenizer) -> list[Word]:
@@ -154,7 +173,13 @@ def save_tokenizer(bpe: BPE, provenance: dict, directory: Path = DIRECTORY) -> N
     (directory / "provenance.json").write_text(text + "\n", encoding="utf-8")
 
 
+def load_tokenizer(alphabet: str = "pieces") -> Tokenizer:
+    """The committed vocabulary, or with "bytes" the one that needs no file; loaded once a process."""
+    return _loaded(alphabet)
+
+
 @functools.cache
-def load_tokenizer() -> Tokenizer:
-    """The committed vocabulary, loaded once a process."""
+def _loaded(alphabet: str) -> Tokenizer:
+    if alphabet == "bytes":
+        return ByteTokenizer()
     return Tokenizer(DIRECTORY / "tokenizer.json")

@@ -113,7 +113,8 @@ class Run:
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=enabled):
             rows, labels = self.objective(self.system, batch)
             table, bias = self.system.output_table()
-            if self.step >= self.recipe.steps * (1 - self.recipe.full_softmax):
+            small = table.shape[0] <= self.recipe.candidates  # nothing to save by drawing from it
+            if small or self.step >= self.recipe.steps * (1 - self.recipe.full_softmax):
                 return full_loss(rows, labels, table, bias, self.recipe.smoothing)
             drawn = torch.randint(table.shape[0], (self.recipe.candidates,), device=self.device)
             return candidate_loss(rows, labels, table, bias, self.recipe.smoothing, drawn)

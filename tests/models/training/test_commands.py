@@ -18,7 +18,7 @@ from models.catalog import Entry, entry
 from models.execution import checkpoints
 from models.training import commands
 from models.training.corpus import corpus_sha256, story_pairs
-from models.training.tokenizer import Tokenizer, save_tokenizer, train_tokenizer
+from models.training.tokenizer import ByteTokenizer, Tokenizer, save_tokenizer, train_tokenizer
 from models.training.trainer import Recipe
 from tests.models.small import SIZES, config
 
@@ -55,7 +55,8 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vocabulary: Tokenizer) -> None:
     """Runs, assets and vocabulary of this test alone."""
     move(tmp_path, monkeypatch)
-    monkeypatch.setattr(commands, "load_tokenizer", lambda: vocabulary)
+    known = {"pieces": vocabulary, "bytes": ByteTokenizer()}
+    monkeypatch.setattr(commands, "load_tokenizer", known.__getitem__)
 
 
 def move(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,6 +174,23 @@ def test_a_variant_starts_from_the_trained_global_system(corpus: Path, slug: str
             assert torch.equal(parameter, known[name].half().float())
     assert vars(system)["config"].dropout == 0.2
     assert entry(slug).starts_from == "luong"
+
+
+def test_a_language_model_is_trained_on_english_bytes_alone(corpus: Path) -> None:
+    item = tiny("wavenet")
+    commands.train(item, corpus, replace(RECIPE, tokens=200, steps=60, validate_every=20, smoothing=0.0))
+    losses = [line["valid_loss"] for line in log_of("wavenet") if "valid_loss" in line]
+    assert losses[-1] < losses[0]
+    facts = checkpoints.read_manifest(checkpoints.MANIFEST)["wavenet"]
+    assert facts["tokenizer_sha256"] == ByteTokenizer().sha256
+    system, _ = checkpoints.load_system(item)
+    assert vars(system)["config"].vocab_size == ByteTokenizer().vocab_size
+    encode = commands.encoder(item, ByteTokenizer())
+    twice = [("Go.", "Va !"), ("Go.", "Allez !"), ("No.", "Non.")]
+    assert [(pair.source, ByteTokenizer().decode(pair.target)) for pair in encode(twice)] == [
+        ([], "Go."),
+        ([], "No."),
+    ]
 
 
 def test_a_corpus_that_is_not_there_is_told(tmp_path: Path) -> None:

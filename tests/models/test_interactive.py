@@ -169,7 +169,7 @@ def test_a_prompt_stands_before_the_sentence_and_is_read_with_it(assets: Path) -
     assert other.total != one.total
 
 
-@pytest.mark.parametrize("slug", ["gpt", "mamba"])
+@pytest.mark.parametrize("slug", ["gpt", "mamba", "wavenet"])
 def test_plain_english_is_continued_one_likeliest_piece_at_a_time(slug: str, assets: Path) -> None:
     translator = models.load(slug)
     found = translator.continue_text("The report", max_length=4)
@@ -233,3 +233,8 @@ def test_a_text_with_nothing_hidden_or_nothing_to_fill_it_is_told(assets: Path) 
         models.load("bert").fill("The report.")
     with pytest.raises(ValueError, match="was not trained to fill hidden words"):
         models.load("gpt").fill("The [MASK].")
+
+
+def test_a_language_model_translates_nothing(assets: Path) -> None:
+    with pytest.raises(ValueError, match=r"WaveNet does not translate.*Try: python -m models continue"):
+        models.load("wavenet").translate("He left.")

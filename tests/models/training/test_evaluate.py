@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import models
 from models.training import evaluate
 from models.training.evaluate import alignment_counts, bleu, by_length, chrf, load_examples, translate_all
+from models.training.tokenizer import EOS
 from tests.models.small import ALIGNED
 
 GOOD = ["Le rapport était bon et le comité l'a accepté hier.", "Il est parti ce matin avec deux amis."]
@@ -61,3 +63,17 @@ def test_each_target_word_proposes_one_link(slug: str, assets: Path) -> None:
 def test_a_system_without_alignment_has_no_error_rate(assets: Path) -> None:
     with pytest.raises(ValueError, match="LSTM seq2seq has no alignment"):
         alignment_counts(models.load("lstm_seq2seq"), load_examples()[:1])
+
+
+def test_bits_a_character_count_every_byte_and_each_end(assets: Path) -> None:
+    """By hand, one sentence at a time; é is two bytes and one character."""
+    translator = models.load("wavenet")
+    sentences = ["He left.", "A café, please.", "No."]
+    found = evaluate.language_figures(translator, sentences)
+    bits = 0.0
+    for sentence in sentences:
+        _, log_probs = translator.forced([EOS], [*translator.tokenizer.encode(sentence), EOS])
+        bits -= float(log_probs.sum()) / math.log(2)
+    assert found["characters"] == sum(map(len, sentences)) + 3
+    assert found["bits_per_character"] == pytest.approx(bits / found["characters"], rel=1e-5)
+    assert found["test_sentences"] == 3

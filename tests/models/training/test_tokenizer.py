@@ -19,6 +19,7 @@ from models.training.tokenizer import (
     SENTINELS,
     SEP,
     SPECIAL_NAMES,
+    ByteTokenizer,
     Tokenizer,
     load_tokenizer,
     save_tokenizer,
@@ -150,3 +151,25 @@ def test_a_small_vocabulary_can_be_trained_and_read_back(tmp_path: Path) -> None
     assert made.vocab_size == N_SPECIAL + 256 + 10
     assert made.decode(made.encode("Ça n'est pas the report")) == "Ça n'est pas the report"
     assert len(made.encode("report")) < len("report")
+
+
+@given(TEXT)
+def test_bytes_survive_a_round_trip_and_show_themselves(text: str) -> None:
+    ids = ByteTokenizer().encode(text)
+    assert len(ids) == len(text.encode())
+    assert all(N_SPECIAL <= i < ByteTokenizer().vocab_size for i in ids)
+    assert ByteTokenizer().decode([BOS, *ids, EOS]) == text
+    assert len(ByteTokenizer().pieces(ids)) == len(ids)
+
+
+def test_bytes_are_shown_as_characters_or_in_hex() -> None:
+    ids = ByteTokenizer().encode(" é!")
+    assert ByteTokenizer().pieces([*ids, EOS]) == ["␣", "C3", "A9", "!", "EOS"]
+    assert [word.text for word in ByteTokenizer().words(ByteTokenizer().encode("He left."))] == [
+        "He",
+        "left",
+        ".",
+    ]
+    assert load_tokenizer("bytes") is load_tokenizer("bytes")
+    assert load_tokenizer("bytes").sha256 != load_tokenizer().sha256
+    assert load_tokenizer() is load_tokenizer("pieces")

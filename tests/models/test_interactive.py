@@ -184,7 +184,7 @@ def test_plain_english_is_continued_one_likeliest_piece_at_a_time(slug: str, ass
         ids = [*ids, int(logits[-1].argmax())]
     assert translator.tokenizer.pieces(ids) == found.tokens
     log_probs, told = translator.forced([EOS], ids)[1], found.log_probs
-    assert told == pytest.approx(log_probs.tolist(), abs=1e-4)
+    assert told == pytest.approx(log_probs.tolist(), rel=1e-4, abs=1e-4)
     assert translator.continue_text(" ", max_length=1).given == 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -49,7 +51,8 @@ def test_logits_are_pytorch_wavenets() -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_stepping_from_buffers_is_the_whole_pass(width: int) -> None:
-    system, given = small(entry("wavenet"), width=width), target(41, 30)
+    system: Any = small(entry("wavenet"), width=width)
+    given = target(41, 30)
     scored = system.score(source(1, 1), given)
     state, rows = system.read(source(1, 1)), []
     shapes = [tuple(one.shape) for one in state.buffers]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from models import __main__ as cli
 from models.catalog import SYSTEMS, TRANSLATORS, entry
 from models.execution import checkpoints
 from models.execution.checkpoints import read_manifest, sha256
+from models.training.tokenizer import EOS
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAINED = sorted(read_manifest())
@@ -169,6 +171,18 @@ def test_a_committed_checkpoint_fills_a_hidden_word(slug: str, monkeypatch: Any,
     (place,) = printed(monkeypatch, capsys, "fill", slug, "I don't [MASK] what to do.", "--json")
     assert place["position"] == 3
     assert place["pieces"][0] == "know"
+
+
+def test_the_committed_language_model_knows_english_from_noise(monkeypatch: Any, capsys: Any) -> None:
+    found = printed(monkeypatch, capsys, "continue", "wavenet", "I think that", "--max-length", "60", "--json")
+    assert found["text"].startswith("I think that ")
+    assert found["ended"] == "eos"
+    translator = models.load("wavenet")
+    bits = []
+    for text in ("He left this morning.", "ehl etf shitm niorng."):
+        ids = [*translator.tokenizer.encode(text), EOS]
+        bits.append(-float(translator.forced([EOS], ids)[1].mean()) / math.log(2))
+    assert bits[0] < 2.5 < 4 < bits[1]
 
 
 @pytest.mark.parametrize("slug", [item.slug for item in TRANSLATORS])

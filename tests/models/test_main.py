@@ -174,7 +174,9 @@ def test_a_committed_checkpoint_fills_a_hidden_word(slug: str, monkeypatch: Any,
 
 
 def test_the_committed_language_model_knows_english_from_noise(monkeypatch: Any, capsys: Any) -> None:
-    found = printed(monkeypatch, capsys, "continue", "wavenet", "I think that", "--max-length", "60", "--json")
+    found = printed(
+        monkeypatch, capsys, "continue", "wavenet", "I think that", "--max-length", "60", "--json"
+    )
     assert found["text"].startswith("I think that ")
     assert found["ended"] == "eos"
     translator = models.load("wavenet")

@@ -72,6 +72,19 @@ LABS: tuple[Lab, ...] = (
         summary="Draw an input through one layer both ways, watch Mamba decide what to keep, weigh the states.",
     ),
     Lab(
+        slug="masks",
+        title="Masks and families",
+        group="Rules of reading",
+        question="Who may read whom in each Transformer family, and what breaks when you paint it otherwise?",
+        section="article 0x07 to 0x09",
+        page="labs/masks.py",
+        shows="The trained model runs with the relation you painted: its weights, its decisions, what can reach a row "
+        "and what does.",
+        shows_not="An open cell permits a read; it does not make one. No family was trained under what you paint, so a "
+        "worse output does not say that the relation is worse.",
+        summary="Paint the visibility matrix of a trained Transformer and watch weights, decisions and leaks.",
+    ),
+    Lab(
         slug="receptive_fields",
         title="Receptive fields",
         group="Rules of reading",

@@ -13,7 +13,7 @@ from app.components._payload import Selection, as_cell, matrix, pack_bits, pack_
 
 Role = Literal["source", "target", "state", "decision"]
 
-_mount = register("heatmap", ("heatmap.js", "heatmap_hand.js"))
+_mount = register("heatmap", ("grid.js", "heatmap.js", "heatmap_hand.js"))
 
 
 def heatmap(
@@ -38,6 +38,8 @@ def heatmap(
     value: str = "weight",
     row_role: Role = "target",
     column_role: Role = "source",
+    source_rows: int | None = None,
+    source_columns: int | None = None,
     print_from: float = 0.05,
     exact: bool = True,
     version: str | None = None,
@@ -50,6 +52,7 @@ def heatmap(
     with scale="diverging" give limits symmetric around zero. print_from: smaller magnitudes are printed only in
     the row under the pointer. exact=False sends one byte a value instead of float32.
     group: pictures on the page with the same group point at the same (row, column); source_group links columns only.
+    source_rows, source_columns: where source and target share an axis, how many of its labels are the source's.
     version: becomes `data-version` on the picture once it is drawn (default: a digest of the data).
     on_select(selection) runs before the rerun that a selection causes.
 
@@ -67,6 +70,7 @@ def heatmap(
         "scale": scale,
     }
     looks = {"title": title, "value": value, "row_role": row_role, "column_role": column_role}
+    looks |= {"source_rows": source_rows, "source_columns": source_columns}
     links = {"group": group, "source_group": source_group, "select": select, "print_from": print_from}
     identity = _payload.digest({"rows": rows, "columns": columns})
     chosen, commit = _payload.resolve(key, selected, identity, shape)

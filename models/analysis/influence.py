@@ -56,7 +56,7 @@ def _cotangents(rows: int, width: int, probes: int | None, like: Tensor) -> Tens
 def influence(
     system: System,
     source: Rows,
-    target_in: Tensor,
+    target_in: Tensor | None,
     probes: int | None = 4,
     *,
     masks: Mapping[str, Tensor] | None = None,
@@ -64,8 +64,9 @@ def influence(
 ) -> Tensor:
     """||d row_t / d embedding|| of one request's decisions by its source rows and its target inputs, (T, S + T).
 
-    source (1, S) without padding, target_in (1, T). Columns are the source rows, then BOS y_1 .. y_(T-1). masks and
-    empty are those of `Masked.features`.
+    source (1, S) without padding, target_in (1, T). Columns are the source rows, then BOS y_1 .. y_(T-1). An encoder
+    alone has no target (None): its source rows by its source rows, (S, S). masks and empty are those of
+    `Masked.features`.
     """
     table = system.source_table()
     S = source.ids.shape[1]
@@ -73,14 +74,17 @@ def influence(
         raise ValueError("This system has no visibility relations to replace.")
     chosen: dict[str, Any] = {"masks": masks, "empty": empty} if isinstance(system, Masked) else {}
     with torch.no_grad():
-        rows = torch.cat([table(source.ids[0]), table(target_in[0])])
+        parts = [table(source.ids[0])] + ([] if target_in is None else [table(target_in[0])])
+        rows = torch.cat(parts)
 
     def decisions(vectors: Tensor) -> Tensor:
         copies = vectors.shape[0]
-        ids, given = source.ids.expand(copies, -1), target_in.expand(copies, -1)
-        known = torch.ones_like(given, dtype=torch.bool)
-        read = Rows(ids, source.valid.expand(copies, -1), vectors[:, :S])
-        features, _ = system.features(read, Rows(given, known, vectors[:, S:]), **chosen)
+        read = Rows(source.ids.expand(copies, -1), source.valid.expand(copies, -1), vectors[:, :S])
+        given: Any = None
+        if target_in is not None:
+            ids = target_in.expand(copies, -1)
+            given = Rows(ids, torch.ones_like(ids, dtype=torch.bool), vectors[:, S:])
+        features, _ = system.features(read, given, **chosen)
         return features
 
     return jacobian_norms(decisions, rows, probes)

@@ -9,6 +9,8 @@ import streamlit as st
 
 from app import charts
 from app.components import Selection, Stage, heatmap, ribbon, step_player, token_strip
+from app.components.heads import heads
+from app.components.mask_grid import mask_grid
 
 SOURCE = ["The", "report", "was", "not", "convincing", ".", "EOS"]
 TARGET = ["Le", "rapport", "n'", "était", "pas", "convaincant", ".", "EOS"]
@@ -138,6 +140,35 @@ def shapes(rng: np.random.Generator) -> None:
     ribbon(peaked(rng, list(range(40)), 40), big[:40], big[:40], key="big_ribbon", title="Long ribbon")
 
 
+def masks(rng: np.random.Generator) -> None:
+    own = np.tri(len(SOURCE), dtype=bool)
+    state = st.session_state
+    state.setdefault("painted", own)
+    state.setdefault("strokes", 0)
+
+    def paint(mask: np.ndarray) -> None:
+        state.painted, state.strokes = mask, state.strokes + 1
+
+    if st.button("Full preset"):
+        state.painted = np.ones_like(own)
+    mask_grid(
+        state.painted, SOURCE, SOURCE, key="grid", title="Painted", own=own, group="masks", row_role="source",
+        on_paint=paint,
+    )  # fmt: skip
+    st.write(f"strokes: {state.strokes}, open: {int(state.painted.sum())}")
+    mask_grid(
+        rng.random((10, 10)) > 0.5,
+        ODD,
+        ODD,
+        key="odd_grid",
+        title="Odd grid",
+        source_rows=4,
+        source_columns=4,
+    )
+    weights = np.stack([peaked(rng, list(range(7)), 7) for _ in range(6)])
+    heads(weights, SOURCE, SOURCE, key="heads", title="Six heads", mask=~own, group="masks", chosen=2)
+
+
 def figures(rng: np.random.Generator) -> None:
     buckets = ["1-10", "11-20", "21-30", "31-40", "41+"]
     fall = np.array([38, 36, 33, 30, 27.0])
@@ -186,3 +217,5 @@ else:
     players(rng)
     st.header("Shapes")
     shapes(rng)
+    st.header("Masks")
+    masks(rng)

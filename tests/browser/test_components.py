@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from app.ui import colours
 from tests.browser.harness import Server, Theme, Visitor, serve, visit
 
-PICTURES = 14
+PICTURES = 17
 SVG = "{http://www.w3.org/2000/svg}"
 Open = Callable[..., Visitor]
 
@@ -112,7 +112,7 @@ def test_every_picture_is_drawn_whole(browser: Browser, gallery: Server, width: 
     with visit(browser, gallery.url, width=width, theme=theme) as visitor:
         page = ready(visitor).page
         found = [canvas.evaluate(PIXELS) for canvas in page.locator("[data-component] canvas").all()]
-        assert len(found) == 12
+        assert len(found) == 15
         for one in found:
             assert one["colours"] > 3, one
             assert one["scrolls"] or one["edge"] == 0, one
@@ -311,7 +311,7 @@ def test_the_svg_is_xml_with_the_labels(shared: Visitor, title: str, labels: lis
 def test_labels_never_overlap(browser: Browser, gallery: Server, width: int) -> None:
     with visit(browser, gallery.url, width=width) as visitor:
         page = ready(visitor).page
-        for title in ("RNNsearch", "Odd words", "Causal self-attention", "64 by 64"):
+        for title in ("RNNsearch", "Odd words", "Causal self-attention", "64 by 64", "Painted", "Odd grid"):
             apart(ET.fromstring(download(page, title, "SVG").read_text(encoding="utf-8")))
 
 

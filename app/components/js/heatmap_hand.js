@@ -9,26 +9,12 @@ Object.assign(Heatmap.prototype, {
     scroller.addEventListener("keydown", (e) => this.key(e));
     scroller.addEventListener("focus", () => {
       this.focused = scroller.matches(":focus-visible");
-      if (this.focused) this.move(...(this.chosen && this.chosen[1] >= 0 ? this.chosen : this.cursor));
+      if (this.focused) this.go(...(this.chosen && this.chosen[1] >= 0 ? this.chosen : this.cursor));
     });
     scroller.addEventListener("blur", () => {
       this.focused = false;
       this.leave();
     });
-  },
-
-  // [row, column] under the pointer; -1 on a label; null outside
-  hit(event) {
-    const { left, top, cw, ch } = this.box;
-    const [x, y] = this.screen.point(event);
-    const i = Math.floor((y - top) / ch);
-    const j = Math.floor((x + this.screen.offset - left) / cw);
-    const row = i >= 0 && i < this.T;
-    const column = j >= 0 && j < this.S && x >= left - 2;
-    if (row && column) return [i, j];
-    if (row && x < left) return [i, -1];
-    if (column && y < top) return [-1, j];
-    return null;
   },
 
   hover(event) {
@@ -38,29 +24,6 @@ Object.assign(Heatmap.prototype, {
     if (point) this.frame.showTip(this.lines(point), event.clientX, event.clientY);
     else this.frame.hideTip();
     this.show(point);
-  },
-
-  leave() {
-    this.frame.hideTip();
-    this.show(null);
-  },
-
-  show(point, quiet = false) {
-    if (String(point) === String(this.point)) return;
-    this.point = point;
-    this.frame.root.dataset.point = point ? point.join(",") : "";
-    this.screen.schedule();
-    if (quiet) return;
-    // Who listens to both hears the whole point last.
-    say(this, this.data.source_group, point && point[1] >= 0 ? [-1, point[1]] : null);
-    say(this, this.data.group, point);
-  },
-
-  hear(point, group) {
-    if (!point) return this.show(null, true);
-    const [i, j] = group === this.data.group ? point : [-1, point[1]];
-    const mine = [i < this.T ? i : -1, j < this.S ? j : -1];
-    this.show(mine[0] < 0 && mine[1] < 0 ? null : mine, true);
   },
 
   click(event) {
@@ -89,26 +52,11 @@ Object.assign(Heatmap.prototype, {
       ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1],
       Home: [far ? 0 : i, 0], End: [far ? this.T - 1 : i, this.S - 1], PageUp: [0, j], PageDown: [this.T - 1, j],
     }[event.key];
-    if (to) this.move(...to);
+    if (to) this.go(...to);
     else if (event.key === "Enter" || event.key === " ") this.choose(this.cursor);
     else if (event.key === "Escape") this.leave();
     else return;
     event.preventDefault();
-  },
-
-  move(i, j) {
-    this.focused = true;
-    this.cursor = [Math.max(0, Math.min(this.T - 1, i)), Math.max(0, Math.min(this.S - 1, j))];
-    const x = this.place(0, this.cursor[1])[0];
-    this.screen.reveal(x, x + this.box.cw, this.box.left);
-    const { row, header, cell } = this.grid;
-    row.setAttribute("aria-rowindex", this.cursor[0] + 1);
-    header.textContent = this.rows[this.cursor[0]];
-    cell.setAttribute("aria-colindex", this.cursor[1] + 1);
-    cell.textContent = this.sentence(this.cursor);
-    this.frame.announce(this.sentence(this.cursor));
-    this.show([...this.cursor]);
-    this.screen.schedule();
   },
 
   sentence([i, j]) {
@@ -122,10 +70,10 @@ Object.assign(Heatmap.prototype, {
 
   lines([i, j]) {
     const theme = readTheme(this.frame.root);
-    const { row_role, column_role, value } = this.data;
+    const { value } = this.data;
     const lines = [];
-    if (i >= 0) lines.push([this.rows[i], theme[row_role], true]);
-    if (j >= 0) lines.push([this.columns[j], theme[column_role], true]);
+    if (i >= 0) lines.push([this.rows[i], theme[this.role("row", i)], true]);
+    if (j >= 0) lines.push([this.columns[j], theme[this.role("column", j)], true]);
     if (i < 0 || j < 0) return lines;
     const k = i * this.S + j;
     if (this.mask?.[k]) lines.push(["masked"]);

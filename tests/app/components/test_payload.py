@@ -113,7 +113,9 @@ def test_no_script_writes_markup() -> None:
             assert way not in text, f"{path.name} uses {way}"
 
 
-@pytest.mark.parametrize("own", ["heatmap_hand.js", "ribbon.js", "strip.js", "player_hand.js"])
+@pytest.mark.parametrize(
+    "own", ["heatmap_hand.js", "mask_grid.js", "heads.js", "ribbon.js", "strip.js", "player_hand.js"]
+)
 def test_a_module_is_small_and_exports_once(own: str) -> None:
     text = script(own)
     assert text.count("export default") == 1

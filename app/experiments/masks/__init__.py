@@ -1,0 +1,1 @@
+"""Masks and families: a trained model under relations that the visitor chooses."""

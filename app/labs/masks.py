@@ -6,9 +6,11 @@ import streamlit as st
 
 from app.experiments import home
 from app.labs.masks_parts.controls import controls
+from app.labs.masks_parts.export import export
 from app.labs.masks_parts.grid_panel import grid_panel
 from app.labs.masks_parts.leak_panel import leak_panel
 from app.labs.masks_parts.moved_panel import moved_panel
+from app.labs.masks_parts.reach_panel import reach_panel
 from app.labs.masks_parts.scene import Scene, look, readable, sides
 from app.labs.masks_parts.settings import Settings
 from app.labs.masks_parts.weights_panel import weights_panel
@@ -37,4 +39,7 @@ if scene is not None:
             moved_panel(page, scene)
         with guarded("The leak test"):
             leak_panel(scene)
+        with guarded("Reachability"):
+            reach_panel(scene)
+        export(page, scene)
 page.close()

@@ -142,3 +142,18 @@ def test_a_family_without_a_checkpoint_is_not_offered(assets: Path) -> None:
     shutil.rmtree(assets / "checkpoints")
     app = opened(v="1", m="gpt")
     assert not app.exception and "is missing" in app.warning[0].value
+
+
+@pytest.mark.parametrize("slug", options.FAMILIES)
+def test_influence_stays_inside_reach_and_the_export_has_the_run(slug: str) -> None:
+    app = opened(v="1", m=slug)
+    made = html_of(app)
+    assert "no influence outside reach" in made and 'class="bad"' not in made
+    lines = next(one.value for one in app.code if "system.score" in one.value)
+    scope: dict[str, object] = {}
+    exec(lines, scope)  # the lines that the page prints must run
+    assert scope["masks"] == {}
+    app = opened(v="1", m=slug, ms="full", me="window.1", mt="full")
+    lines = next(one.value for one in app.code if "system.score" in one.value)
+    exec(lines, scope)
+    assert scope["masks"] != {}

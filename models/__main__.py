@@ -36,6 +36,8 @@ def _parser() -> argparse.ArgumentParser:
     evaluate = _add(commands, "evaluate", "test figures into the manifest")
     evaluate.add_argument("--corpus", type=Path, required=True)
     evaluate.add_argument("--threads", type=int, default=1)
+    export = _add(commands, "export", "write ONNX graphs: encoder or prefill, and step")
+    export.add_argument("--to", type=Path, help="folder; default: runs/onnx/SLUG-HASH, where the app looks")
     tokenizer = _add(commands, "tokenizer", "train the joint vocabulary", slug=False)
     tokenizer.add_argument("--corpus", type=Path, required=True)
     return parser
@@ -101,6 +103,20 @@ def _evaluate(args: argparse.Namespace) -> None:
 
     torch.set_num_threads(args.threads)
     _show(evaluate(catalog.entry(args.slug), args.corpus), args.json)
+
+
+def _export(args: argparse.Namespace) -> None:
+    import models
+    from models.execution import export, onnx_runtime
+
+    translator, folder = models.load(args.slug), args.to or onnx_runtime.folder_of(args.slug)
+    legend = export.write(translator.system, args.slug, translator.provenance["weights_sha256"], folder)
+    told = {
+        "folder": str(folder),
+        "graphs": [f"{legend.first}.onnx", "step.onnx"],
+        "difference": legend.difference,
+    }
+    _show(told, args.json)
 
 
 def _tokenizer(args: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -83,32 +83,56 @@ def readable_rows(system: System, asked: Requests, streams: Streams) -> Readable
     return spans_of
 
 
-def cached(system: System, asked: Requests, readable: Readable = no_read) -> Schedule:
+class Executor(Protocol):
+    """What runs a system's two calls: torch, or another runtime with the same weights."""
+
+    counted: bool  # torch's counter sees its operations
+    where: torch.device  # of the ids that it is handed
+
+    def read(self, source: Rows) -> Any: ...
+
+    def decide(self, state: Any, token: list[int]) -> tuple[Any, list[int]]:
+        """One step and its greedy decisions: the next state and a token for each request."""
+        ...
+
+
+class Torch:
+    """The system as it is."""
+
+    counted = True
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.where = next(system.parameters()).device
+
+    def read(self, source: Rows) -> Any:
+        return self.system.read(source)
+
+    def decide(self, state: Any, token: list[int]) -> tuple[Any, list[int]]:
+        stepped = self.system.step(state, torch.tensor(token, device=self.where))
+        return stepped.state, stepped.logits.argmax(-1).tolist()
+
+
+def cached(by: System | Executor, asked: Requests, readable: Readable = no_read) -> Schedule:
     """Prefill the sources together, then decode all requests together from the state."""
-    return partial(_cached, system, asked, readable)
+    return partial(_cached, Torch(by) if isinstance(by, System) else by, asked, readable)
 
 
 @torch.inference_mode()
-def _cached(system: System, asked: Requests, readable: Readable, meter: Meter) -> Streams:
-    known, where = Known(asked), next(system.parameters()).device
-    rows, state, t = asked.rows(where), None, 0
-    state = meter.call(lambda: system.read(rows), lambda found: prefill_facts(asked, rows, found))
+def _cached(by: Executor, asked: Requests, readable: Readable, meter: Meter) -> Streams:
+    known, t = Known(asked), 0
+    rows = asked.rows(by.where)
+    state = meter.call(lambda: by.read(rows), lambda found: prefill_facts(asked, rows, found), by.counted)
     requests = range(len(asked.sources))
     while any(known.active(b) for b in requests):
         supplied = [b for b in requests if t < len(known.targets[b])]
         token = [known.targets[b][t] if b in supplied else EOS for b in requests]
         told = partial(_decode_facts, known, supplied, t, state, readable)
-        state, chosen = meter.call(partial(decide, system, state, token, where), told)
+        state, chosen = meter.call(partial(by.decide, state, token), told, by.counted)
         for b in _deciding(known, supplied, t):
             known.targets[b].append(chosen[b])
         t += 1
     return known.streams()
-
-
-def decide(system: System, state: Any, token: list[int], where: torch.device) -> tuple[Any, list[int]]:
-    """One step and its greedy decisions: the next state and a token for each request."""
-    stepped = system.step(state, torch.tensor(token, device=where))
-    return stepped.state, stepped.logits.argmax(-1).tolist()
 
 
 def _deciding(known: Known, supplied: list[int], t: int) -> list[int]:
@@ -236,7 +260,6 @@ def _iterate(
     meter: Meter,
 ) -> Any:
     """One step of the running batch, at the target row where each request stands."""
-    where = next(system.parameters()).device
     token = [known.targets[b][at[b]] for b in active]
     deciding = {b for b in active if at[b] == len(known.targets[b]) - 1}
 
@@ -248,7 +271,7 @@ def _iterate(
         ]
         return Facts("decode", tuple(shares), len(active), state.nbytes, after.nbytes)
 
-    state_after, chosen = meter.call(partial(decide, system, state, token, where), told)
+    state_after, chosen = meter.call(partial(Torch(system).decide, state, token), told)
     for b, token_chosen in zip(active, chosen, strict=True):
         if b in deciding:
             known.targets[b].append(token_chosen)

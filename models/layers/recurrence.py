@@ -17,6 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.layers.exporting import along, exporting
+
 
 class GRUStep(NamedTuple):
     reset: Tensor
@@ -173,8 +175,13 @@ def run_gru(
     A padded row carries the state unchanged, so the result of a row never depends on its batch; read
     backwards, a sequence starts at its last valid row from the zero state.
     """
-    x = cell.project(inputs).unbind(1)
     hidden = inputs.new_zeros(inputs.shape[0], cell.d_hidden)
+    if exporting():
+        (hidden,), (every,) = along(
+            lambda kept, x: (cell(x, *kept),), (hidden,), cell.project(inputs), valid, backwards
+        )
+        return every, hidden
+    x = cell.project(inputs).unbind(1)
     keep, full = valid.unsqueeze(-1), valid.all(dim=0).tolist()
     rows: list[Tensor] = [hidden] * inputs.shape[1]
     for t in _order(inputs.shape[1], backwards):
@@ -188,9 +195,14 @@ def run_lstm(
     cell: LSTMCell | LSTM1997Cell, inputs: Tensor, valid: Tensor, start: LSTMStep | None = None
 ) -> tuple[Tensor, LSTMStep]:
     """Hidden rows (B, T, d) of an LSTM over a padded batch, and (h, c) after the last valid row."""
-    x = cell.project(inputs).unbind(1)
     zero = inputs.new_zeros(inputs.shape[0], cell.d_hidden)
     state: LSTMStep = start or LSTMStep(zero, zero)
+    if exporting():
+        kept, (every, _) = along(
+            lambda kept, x: cell(x, LSTMStep(*kept)), tuple(state), cell.project(inputs), valid
+        )
+        return every, LSTMStep(*kept)
+    x = cell.project(inputs).unbind(1)
     keep, full = valid.unsqueeze(-1), valid.all(dim=0).tolist()
     rows: list[Tensor] = []
     for t in range(inputs.shape[1]):

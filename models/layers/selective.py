@@ -16,6 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from models.layers.exporting import exporting, scan_rows
+
 CHUNK = 4  # rows whose (B, D, N) terms are held at once; more leave the processor's cache and are slower
 
 
@@ -48,8 +50,22 @@ def scan(
     if chunk < 1:
         raise ValueError("A scan needs chunks of at least one row.")
     x = u.new_zeros(u.shape[0], *A.shape) if x is None else x
+    if exporting():
+        return _exported(u, delta, A, B, C, x)
     with torch.autocast(u.device.type, enabled=False):  # a product of many factors needs its full precision
         return _Scan.apply(u, delta, A, B, C, x, chunk)  # type: ignore[no-any-return]
+
+
+def _exported(u: Tensor, delta: Tensor, A: Tensor, B: Tensor, C: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """`scan` as one loop over rows in a graph."""
+
+    def one(state: Tensor, row: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+        a, step, write, read = row
+        y, after = scan_step(a, step, A, write, read, state)
+        return after, y
+
+    last, y = scan_rows(one, x.clone(), tuple(part.transpose(0, 1) for part in (u, delta, B, C)), dim=0)
+    return y.transpose(0, 1), last
 
 
 def survival(delta: Tensor, A: Tensor) -> Tensor:

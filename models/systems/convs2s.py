@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from models.interface import Read, Rows, State, Stepped, symbol
 from models.layers.attention import AttentionTrace, normalise
 from models.layers.convolution import RowConvolution, glu
+from models.layers.exporting import exporting
 from models.layers.readout import TiedOutput, embedding
 from models.systems.tied import TiedSystem
 
@@ -141,14 +142,17 @@ class ConvS2S(TiedSystem):
 
     def place(self, vectors: Tensor, table: nn.Embedding, start: Tensor | int = 0) -> Tensor:
         """Words plus learned positions, (B, T, d). Raises ValueError where the table is too short."""
-        last = int(start.max() if isinstance(start, Tensor) else start) + vectors.shape[1]
+        if not exporting():
+            self._fits(int(start.max() if isinstance(start, Tensor) else start) + vectors.shape[1])
+        rows = torch.arange(vectors.shape[1], device=vectors.device)
+        places = rows + (start.unsqueeze(1) if isinstance(start, Tensor) else start)
+        return self.dropout(vectors * math.sqrt(self.config.d_model) + table(places)) * HALF
+
+    def _fits(self, last: int) -> None:
         if last > self.config.positions:
             raise ValueError(
                 f"ConvS2S has {self.config.positions} learned positions a side; this needs {last}."
             )
-        rows = torch.arange(vectors.shape[1], device=vectors.device)
-        places = rows + (start.unsqueeze(1) if isinstance(start, Tensor) else start)
-        return self.dropout(vectors * math.sqrt(self.config.d_model) + table(places)) * HALF
 
     def encode(self, source: Rows) -> Memory:
         e = self.place(source.embed(self.embedding), self.source_positions)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar, cast
@@ -30,6 +31,7 @@ from app.ui import url
 from app.ui.markup import CREDIT, explanation, heading
 
 S = TypeVar("S")
+LATE = 1.5  # seconds in which a link that was replaced may still come back with a commit
 HERE = "page:here"  # slug of the page of the session's last run
 SENTENCE = "page:sentence"  # the visitor's sentence, carried from page to page
 
@@ -73,7 +75,7 @@ class Page(Generic[S]):
         params = url.encode(settings) | ({"present": "1"} if self.presenting else {})
         if dict(st.query_params) != params:
             st.query_params.from_dict(params)
-        st.session_state[self._written] = params
+        self._remember(params)
         self._fill_share(params)
         return settings
 
@@ -106,6 +108,10 @@ class Page(Generic[S]):
     def _written(self) -> str:
         return f"page:{self.lab.slug}:link"
 
+    @property
+    def _replaced(self) -> str:
+        return f"page:{self.lab.slug}:replaced"
+
     def _key(self, name: str) -> str:
         return f"{self.lab.slug}.{name}"
 
@@ -116,12 +122,26 @@ class Page(Generic[S]):
         state[HERE] = self.lab.slug
         given = {name: raw for name, raw in params.items() if name != "present"}
         saved = state.get(self._saved)
-        if saved is not None and not moved and given == _without_present(state.get(self._written, {})):
+        known = given == _without_present(state.get(self._written, {})) or self._late(given)
+        if saved is not None and not moved and known:
             return saved, []
         if saved is not None and moved and not given:
             return self._carried(saved), []
         settings, problems = url.decode(self.cls, given)
         return self._seed(settings if "s" in given else self._carried(settings)), problems
+
+    def _remember(self, params: dict[str, str]) -> None:
+        """Note the link just written, and when it took the place of the one before."""
+        state, before = st.session_state, st.session_state.get(self._written)
+        if before is not None and before != params:
+            replaced = state.get(self._replaced, [])
+            state[self._replaced] = [*replaced, (_without_present(before), time.monotonic())][-8:]
+        state[self._written] = params
+
+    def _late(self, given: dict[str, str]) -> bool:
+        """Whether `given` is a link of a moment ago: a quick hand's next commit left before the newest link arrived."""
+        now = time.monotonic()
+        return any(given == link and now - at < LATE for link, at in st.session_state.get(self._replaced, []))
 
     def _carried(self, settings: S) -> S:
         """`settings` with the sentence the visitor last used on any page."""

@@ -50,7 +50,7 @@ class Heads {
     let best = null;
     for (let across = 1; across <= this.H; across++) {
       const down = Math.ceil(this.H / across);
-      const wide = (width - (across - 1) * HEAD_GAP) / across / this.S;
+      const wide = (width - 6 - (across - 1) * HEAD_GAP) / across / this.S;
       const cell = Math.max(HEAD_LEAST, Math.min(HEAD_MOST, wide, 420 / down / this.T));
       if (!best || cell > best.cell + 0.01) best = { across, down, cell };
     }

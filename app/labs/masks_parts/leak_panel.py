@@ -40,9 +40,11 @@ def leak_panel(scene: Scene) -> Leak | None:
         st.html(contexts.note(*NONE))
         st.html(contexts.figures(figures(scene)))
         return None
-    left, right = st.columns([1.15, 1], gap="large")
-    with left:
-        picture(scene, found)
+    # All zero without a leak: the picture would only cost bytes, the table below has the numbers.
+    left, right = st.columns([1.15, 1], gap="large") if found.leaks else (None, st.container())
+    if left is not None:
+        with left:
+            picture(scene, found)
     with right:
         st.html(contexts.figures(figures(scene)))
         check_row([found.check])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from tests.benchmarks import measure, picture, sessions, startup
+from tests.benchmarks import measure, painted, picture, sessions, startup
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="picture, startup, sessions; default: all")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="picture, painted, startup, sessions; default: all"
+    )
     parser.add_argument("--count", type=int, default=30, help="sentences of `picture`")
     parser.add_argument("--rounds", type=int, default=3, help="new servers of `startup`")
     parser.add_argument("--sessions", type=int, default=30, help="visitors of `sessions`")
@@ -20,6 +22,7 @@ def main() -> None:
     target = measure.Target(chosen.page, chosen.system)
     benchmarks = {
         "picture": lambda: picture.show(picture.run(chosen.count, target)),
+        "painted": lambda: painted.show(painted.run()),
         "startup": lambda: startup.show(startup.run(chosen.rounds, target)),
         "sessions": lambda: sessions.show(sessions.run(chosen.sessions, chosen.seconds, target)),
     }

@@ -50,12 +50,12 @@ class Heads {
     let best = null;
     for (let across = 1; across <= this.H; across++) {
       const down = Math.ceil(this.H / across);
-      const wide = (width - 6 - (across - 1) * HEAD_GAP) / across / this.S;
+      const wide = (width - 10 - (across - 1) * HEAD_GAP) / across / this.S;
       const cell = Math.max(HEAD_LEAST, Math.min(HEAD_MOST, wide, 420 / down / this.T));
       if (!best || cell > best.cell + 0.01) best = { across, down, cell };
     }
     const [w, h] = [best.cell * this.S, best.cell * this.T];
-    const total = [best.across * (w + HEAD_GAP) - HEAD_GAP + 6, best.down * (h + HEAD_TITLE + 8) + 4];
+    const total = [best.across * (w + HEAD_GAP) - HEAD_GAP + 10, best.down * (h + HEAD_TITLE + 8) + 4];
     this.box = { ...best, w, h, width: total[0], height: total[1] };
   }
 
@@ -65,7 +65,7 @@ class Heads {
 
   place(n) {
     const { across, w, h } = this.box;
-    return [3 + (n % across) * (w + HEAD_GAP), Math.floor(n / across) * (h + HEAD_TITLE + 8) + HEAD_TITLE];
+    return [5 + (n % across) * (w + HEAD_GAP), Math.floor(n / across) * (h + HEAD_TITLE + 8) + HEAD_TITLE];
   }
 
   paint(surface, live = false) {

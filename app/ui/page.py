@@ -70,6 +70,7 @@ class Page(Generic[S]):
         """Take the widgets' values as the page's settings: write the link, remember them, fill the share panel."""
         settings = _normalised(settings)
         st.session_state[self._saved] = self.settings = settings
+        st.session_state[self._committed] = settings, self._widgets()
         if hasattr(settings, "sentence"):
             st.session_state[SENTENCE] = cast(Any, settings).sentence
         params = url.encode(settings) | ({"present": "1"} if self.presenting else {})
@@ -109,6 +110,10 @@ class Page(Generic[S]):
         return f"page:{self.lab.slug}:link"
 
     @property
+    def _committed(self) -> str:
+        return f"page:{self.lab.slug}:committed"
+
+    @property
     def _replaced(self) -> str:
         return f"page:{self.lab.slug}:replaced"
 
@@ -139,9 +144,21 @@ class Page(Generic[S]):
         state[self._written] = params
 
     def _late(self, given: dict[str, str]) -> bool:
-        """Whether `given` is a link of a moment ago: a quick hand's next commit left before the newest link arrived."""
-        now = time.monotonic()
+        """Whether `given` is a link of a moment ago: a quick hand's next commit left before the newest link arrived.
+
+        Such a run brings an edit with it. One that brings none is the browser's Back button, and its link counts.
+        """
+        state, now = st.session_state, time.monotonic()
+        if state.get(self._committed) == (state.get(self._saved), self._widgets()):
+            return False
         return any(given == link and now - at < LATE for link, at in st.session_state.get(self._replaced, []))
+
+    def _widgets(self) -> dict[str, Any]:
+        """What the widgets of the page's fields hold, by field."""
+        names = [field.name for field in dataclasses.fields(cast(Any, self.cls))]
+        return {
+            name: st.session_state[self._key(name)] for name in names if self._key(name) in st.session_state
+        }
 
     def _carried(self, settings: S) -> S:
         """`settings` with the sentence the visitor last used on any page."""
